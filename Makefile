@@ -84,7 +84,16 @@ programs: ## open exported sessions with Claude Code: SKEIN_CLAUDE=/path/to/clau
 agents: ## set up real agents, run, kill and resume them: installs them from npm into .tools/agents
 	@scripts/step "agents"
 	@scripts/agents .tools/agents
-	@SKEIN_AGENTS=$(CURDIR)/.tools/agents go test -tags programs ./cmd/skein -run RealAgents
+	@SKEIN_AGENTS=$(CURDIR)/.tools/agents go test -tags programs ./cmd/skein -run RealAgents -skip 'WorkInEditors|GoOn'
+
+.PHONY: acp
+acp: ## test skein acp against the protocol's schemas, with real clients and real agents: installs them from npm into .tools
+	@scripts/step "acp"
+	@scripts/acp .tools/acp
+	@SKEIN_ACP=$(CURDIR)/.tools/acp go test ./server/acp/...
+	@SKEIN_ACP=$(CURDIR)/.tools/acp go test -tags programs ./cmd/skein -run 'OurOwn|TwoEditors|OnDisk|SkeinDies|OutlivesKills|ACP'
+	@scripts/agents .tools/agents
+	@SKEIN_AGENTS=$(CURDIR)/.tools/agents go test -tags programs ./cmd/skein -run 'RealAgents(WorkInEditors|GoOn)' -v | grep -E '_test.go|^ *agent|^ok|FAIL|PASS|, record'
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME; make test runs their seeds

@@ -348,3 +348,163 @@ func later(q, p Part) Part {
 	}
 	return p
 }
+
+// A LiveMessages determines from events which messages of a session are live, that
+// is, neither taken back nor withdrawn. These are the messages that
+// [Session.Messages] counts and that [Entries] does not mark. Its zero value is
+// ready to use.
+type LiveMessages struct{ folder EntryBuilder }
+
+// Add adds the event e, whose seq must be greater than those before. Only said,
+// rewound and amended events matter. If not all of them are added, all rewinds must
+// be, and of each message either all pieces and amendments or none.
+//
+// The error wraps [ErrInvalid]: a payload that does not fit its kind.
+func (s *LiveMessages) Add(e Event) error {
+	s.folder.light = true
+	return s.folder.Add(e)
+}
+
+// Joins reports whether the next event, if it is a said event with this message ID,
+// is a further piece of a live message.
+func (s *LiveMessages) Joins(id string) bool {
+	_, ok := s.folder.joins(id)
+	return ok
+}
+
+// Shown returns Messages, Turns, First and LastPrompt of the live messages.
+func (s *LiveMessages) Shown() (x Shown) {
+	for _, m := range s.messages() {
+		if !m.stands {
+			continue
+		}
+		x.Messages++
+		if m.typed {
+			x.Turns++
+			x.LastPrompt = cmp.Or(m.words, x.LastPrompt)
+			x.First = cmp.Or(x.First, x.LastPrompt)
+		}
+	}
+	return x
+}
+
+// A liveMessage is a message that was said.
+type liveMessage struct {
+	typed, stands bool
+	words         string // of the first live piece
+}
+
+// messages returns the messages in order of their first events.
+func (s *LiveMessages) messages() []liveMessage {
+	f := &s.folder
+	spans := f.line.spans(math.MaxInt64)
+	all := make([]liveMessage, 0, len(f.said))
+	at := make([]int, len(f.said)) // first piece → index in all
+	for i := range f.said {
+		p := &f.said[i]
+		if p.first == i {
+			at[i] = len(all)
+			all = append(all, liveMessage{typed: p.typed})
+		}
+		m := &all[at[p.first]]
+		if within(spans, p.seq) && !p.gone && !m.stands {
+			m.stands, m.words = true, p.message.Words()
+		}
+	}
+	return all
+}
+
+// inShort returns what a LiveMessages keeps of m: its first words.
+func inShort(m *Message) Message {
+	return Message{ID: m.ID, Parts: []Part{TextPart(m.Prompt())}}
+}
+
+// A liveLine determines which events are in the context after the last one: all
+// that were not rewound. It is computed from the rewound events alone.
+type liveLine struct {
+	rewinds []rewind // in order of at
+}
+
+type rewind struct{ at, to Seq }
+
+// add adds a rewind: the event at goes back to the seq to. A rewind that does not
+// name an earlier event has no effect.
+func (l *liveLine) add(at, to Seq) {
+	l.rewinds = append(l.rewinds, rewind{at, max(0, min(to, at-1))})
+}
+
+// A SeqRange is the seqs after From, up to and including To.
+type SeqRange struct{ From, To Seq }
+
+// OnLine returns the ranges of a session, up to the seq last, that are in the
+// context, in order: all that was not rewound. events are in order and must include
+// all rewound events up to last; others do not matter.
+//
+// The error wraps [ErrInvalid]: a payload that does not fit its kind.
+func OnLine(events []Event, last Seq) ([]SeqRange, error) {
+	var l liveLine
+	for _, e := range events {
+		if e.Kind == KindRewound && e.Seq <= last {
+			to, err := Decode[Rewound](e)
+			if err != nil {
+				return nil, err
+			}
+			l.add(e.Seq, to.To)
+		}
+	}
+	return l.spans(last), nil
+}
+
+// Unrewound returns the events that are in the context, without the rewinds
+// themselves. events are a session's, in order.
+//
+// The error wraps [ErrInvalid]: a payload that does not fit its kind.
+func Unrewound(events []Event) ([]Event, error) {
+	if len(events) == 0 {
+		return nil, nil
+	}
+	spans, err := OnLine(events, events[len(events)-1].Seq)
+	if err != nil {
+		return nil, err
+	}
+	var on []Event
+	for _, e := range events {
+		if e.Kind != KindRewound && within(spans, e.Seq) {
+			on = append(on, e)
+		}
+	}
+	return on, nil
+}
+
+// spans returns the ranges of seqs on the line that ends at last, in order.
+func (l *liveLine) spans(last Seq) []SeqRange {
+	var back []SeqRange
+	for last > 0 {
+		i := sort.Search(len(l.rewinds), func(i int) bool { return l.rewinds[i].at > last })
+		if i == 0 {
+			back = append(back, SeqRange{0, last})
+			break
+		}
+		r := l.rewinds[i-1]
+		if last > r.at {
+			back = append(back, SeqRange{r.at, last})
+		}
+		last = r.to
+	}
+	slices.Reverse(back)
+	return back
+}
+
+// on reports whether seq is on the line that continues after the last event.
+func (l *liveLine) on(seq Seq) bool {
+	if n := len(l.rewinds); n == 0 || seq > l.rewinds[n-1].at {
+		return true
+	}
+	return within(l.spans(math.MaxInt64), seq)
+}
+
+// within reports whether seq is in one of spans, which are in order.
+func within(spans []SeqRange, seq Seq) bool {
+	i := sort.Search(len(spans), func(i int) bool { return spans[i].To >= seq })
+	return i < len(spans) && spans[i].From < seq
+}

@@ -338,6 +338,7 @@ type Changed struct {
 	Pinned   *bool     `json:"pinned,omitempty"`
 	Status   *string   `json:"status,omitempty"`
 	Tags     *[]string `json:"tags,omitempty"` // all of them
+	Gone     *Time     `json:"gone,omitempty"` // when its source was found to be gone; 0: it is there again
 
 	Config *json.RawMessage `json:"config,omitempty"` // as in Created, of the agent that answers from now on
 }

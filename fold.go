@@ -1,11 +1,10 @@
 package skein
 
 import (
+	"bytes"
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
-	"sort"
+	"strings"
 )
 
 // Fold computes the session id from its events: all of them in order, for a fork
@@ -129,242 +128,270 @@ func (x *Shown) checkout(c *Created) Checkout {
 	return x.Checkout.then(*c.Checkout)
 }
 
-// A LiveMessages determines from events which messages of a session are live, that
-// is, neither taken back nor withdrawn. These are the messages that
-// [Session.Messages] counts and that [Entries] does not mark. Its zero value is
-// ready to use.
-type LiveMessages struct{ folder EntryBuilder }
+// A WorkState is what a session is doing.
+type WorkState string
 
-// Add adds the event e, whose seq must be greater than those before. Only said,
-// rewound and amended events matter. If not all of them are added, all rewinds must
-// be, and of each message either all pieces and amendments or none.
-//
-// The error wraps [ErrInvalid]: a payload that does not fit its kind.
-func (s *LiveMessages) Add(e Event) error {
-	s.folder.light = true
-	return s.folder.Add(e)
-}
-
-// Joins reports whether the next event, if it is a said event with this message ID,
-// is a further piece of a live message.
-func (s *LiveMessages) Joins(id string) bool {
-	_, ok := s.folder.joins(id)
-	return ok
-}
-
-// Shown returns Messages, Turns, First and LastPrompt of the live messages.
-func (s *LiveMessages) Shown() (x Shown) {
-	for _, m := range s.messages() {
-		if !m.stands {
-			continue
-		}
-		x.Messages++
-		if m.typed {
-			x.Turns++
-			x.LastPrompt = cmp.Or(m.words, x.LastPrompt)
-			x.First = cmp.Or(x.First, x.LastPrompt)
-		}
-	}
-	return x
-}
-
-// A liveMessage is a message that was said.
-type liveMessage struct {
-	typed, stands bool
-	words         string // of the first live piece
-}
-
-// messages returns the messages in order of their first events.
-func (s *LiveMessages) messages() []liveMessage {
-	f := &s.folder
-	spans := f.line.spans(math.MaxInt64)
-	all := make([]liveMessage, 0, len(f.said))
-	at := make([]int, len(f.said)) // first piece → index in all
-	for i := range f.said {
-		p := &f.said[i]
-		if p.first == i {
-			at[i] = len(all)
-			all = append(all, liveMessage{typed: p.typed})
-		}
-		m := &all[at[p.first]]
-		if within(spans, p.seq) && !p.gone && !m.stands {
-			m.stands, m.words = true, p.message.Words()
-		}
-	}
-	return all
-}
-
-// inShort returns what a LiveMessages keeps of m: its first words.
-func inShort(m *Message) Message {
-	return Message{ID: m.ID, Parts: []Part{TextPart(m.Prompt())}}
-}
-
-// A liveLine determines which events are in the context after the last one: all
-// that were not rewound. It is computed from the rewound events alone.
-type liveLine struct {
-	rewinds []rewind // in order of at
-}
-
-type rewind struct{ at, to Seq }
-
-// add adds a rewind: the event at goes back to the seq to. A rewind that does not
-// name an earlier event has no effect.
-func (l *liveLine) add(at, to Seq) {
-	l.rewinds = append(l.rewinds, rewind{at, max(0, min(to, at-1))})
-}
-
-// A SeqRange is the seqs after From, up to and including To.
-type SeqRange struct{ From, To Seq }
-
-// OnLine returns the ranges of a session, up to the seq last, that are in the
-// context, in order: all that was not rewound. events are in order and must include
-// all rewound events up to last; others do not matter.
-//
-// The error wraps [ErrInvalid]: a payload that does not fit its kind.
-func OnLine(events []Event, last Seq) ([]SeqRange, error) {
-	var l liveLine
-	for _, e := range events {
-		if e.Kind == KindRewound && e.Seq <= last {
-			to, err := Decode[Rewound](e)
-			if err != nil {
-				return nil, err
-			}
-			l.add(e.Seq, to.To)
-		}
-	}
-	return l.spans(last), nil
-}
-
-// Unrewound returns the events that are in the context, without the rewinds
-// themselves. events are a session's, in order.
-//
-// The error wraps [ErrInvalid]: a payload that does not fit its kind.
-func Unrewound(events []Event) ([]Event, error) {
-	if len(events) == 0 {
-		return nil, nil
-	}
-	spans, err := OnLine(events, events[len(events)-1].Seq)
-	if err != nil {
-		return nil, err
-	}
-	var on []Event
-	for _, e := range events {
-		if e.Kind != KindRewound && within(spans, e.Seq) {
-			on = append(on, e)
-		}
-	}
-	return on, nil
-}
-
-// spans returns the ranges of seqs on the line that ends at last, in order.
-func (l *liveLine) spans(last Seq) []SeqRange {
-	var back []SeqRange
-	for last > 0 {
-		i := sort.Search(len(l.rewinds), func(i int) bool { return l.rewinds[i].at > last })
-		if i == 0 {
-			back = append(back, SeqRange{0, last})
-			break
-		}
-		r := l.rewinds[i-1]
-		if last > r.at {
-			back = append(back, SeqRange{r.at, last})
-		}
-		last = r.to
-	}
-	slices.Reverse(back)
-	return back
-}
-
-// on reports whether seq is on the line that continues after the last event.
-func (l *liveLine) on(seq Seq) bool {
-	if n := len(l.rewinds); n == 0 || seq > l.rewinds[n-1].at {
-		return true
-	}
-	return within(l.spans(math.MaxInt64), seq)
-}
-
-// within reports whether seq is in one of spans, which are in order.
-func within(spans []SeqRange, seq Seq) bool {
-	i := sort.Search(len(spans), func(i int) bool { return spans[i].To >= seq })
-	return i < len(spans) && spans[i].From < seq
-}
-
-// A TurnPolicy says which messages begin a turn.
-type TurnPolicy int
-
-// The policies.
+// The states of a session.
 const (
-	OnlyTyped        TurnPolicy = iota // what a person typed: turns as [Entry].Turn numbers them
-	EveryUserMessage                   // every user message that is more than tool results, including those that programs inserted
+	StateWorking WorkState = "working" // its agent answers, or runs a tool
+	StateWaiting WorkState = "waiting" // for a person, who must permit a call or answer a question
+	StateIdle    WorkState = "idle"    // the agent has answered, or was interrupted
+	StateFailed  WorkState = "failed"  // the last request ended with an error, or the program died
+	StateEnded   WorkState = "ended"   // its program has ended
 )
 
-// A Turn is a user message and everything up to the next one.
-type Turn struct {
-	N       int     // 1 for the first; 0 for what comes before it
-	First   Seq     // of its first event
-	Last    Seq     // of its last message's last event, before the next turn: a fork there keeps the whole turn
-	Entries []Entry // at least one; a slice of the argument of Turns
-	Rewound bool    // all of it was rewound
+// An Activity is what the events of a session say it is doing. They cannot say that
+// the program died, or that it asks for a permission that it does not record: package
+// activity also looks at the lease, at the source file and at the agent's hooks.
+type Activity struct {
+	State WorkState    `json:"state"`
+	Since Time         `json:"since,omitzero"` // when the state, or its newest call, began, by the writer's clock
+	Seq   Seq          `json:"seq,omitempty"`  // of the event that began it: it has the question or the error
+	Calls []ActiveCall `json:"calls,omitempty"`
+	May   bool         `json:"may_continue,omitempty"` // idle: the last message does not say that it ends the turn
 }
 
-// Turns splits entries, which are a session's in order, into turns, including those
-// that were rewound: with OnlyTyped, a turn's number never changes, whatever
-// happens to the session later.
-//
-// A fork at turn N is a fork at its Last: it shows everything up to the end of the
-// turn, without a rewind that came after it.
-func Turns(entries []Entry, p TurnPolicy) (turns []Turn) {
-	for i := range entries {
-		e := &entries[i]
-		n := e.Turn
-		if p == EveryUserMessage {
-			n = 0
-			if len(turns) > 0 {
-				n = turns[len(turns)-1].N
-			}
-			if e.Message.asks() {
-				n++
-			}
-		}
-		if len(turns) == 0 || turns[len(turns)-1].N != n {
-			turns = append(turns, Turn{N: n, First: e.Seq, Rewound: true, Entries: entries[i:i:len(entries)]})
-		}
-		t := &turns[len(turns)-1]
-		t.Entries = t.Entries[:len(t.Entries)+1]
-		t.Last = max(t.Last, e.End)
-		t.Rewound = t.Rewound && e.Rewound
-	}
-	for i := range len(turns) - 1 {
-		turns[i].Last = min(turns[i].Last, turns[i+1].First-1)
-		turns[i].Entries = turns[i].Entries[:len(turns[i].Entries):len(turns[i].Entries)]
-	}
-	return turns
+// An ActiveCall is a call that has no result yet.
+type ActiveCall struct {
+	ID   string  `json:"id"`
+	Name string  `json:"name,omitempty"` // of the tool; "" if not known
+	Asks AskKind `json:"asks,omitempty"` // "" if no person need answer
+	Time Time    `json:"time,omitzero"`
+	Seq  Seq     `json:"seq"`
 }
 
-// asks reports whether m is a user message that is more than tool results.
-func (m *Message) asks() bool {
-	if m.Role != RoleUser {
+// An AskKind is what a person must answer before a call can run or end.
+type AskKind string
+
+// What calls ask.
+const (
+	AsksPermission AskKind = "permission" // whether it may run
+	AsksQuestion   AskKind = "question"   // the tool asks a question
+)
+
+// maxActive limits how many calls without a result an Activity has: the newest ones.
+const maxActive = 16
+
+// Call returns the newest call of a that has no result yet, one that asks a person
+// first; nil if there is none.
+func (a *Activity) Call() *ActiveCall {
+	for i := range a.Calls {
+		if c := &a.Calls[len(a.Calls)-1-i]; c.Asks != "" {
+			return c
+		}
+	}
+	if len(a.Calls) == 0 {
+		return nil
+	}
+	return &a.Calls[len(a.Calls)-1]
+}
+
+// add updates a for the event e of a session.
+func (a *Activity) add(e *Event, f *Facts, imported bool) {
+	switch {
+	case f.Created != nil, f.Rewound != nil:
+		a.to(StateIdle, e)
+	case f.Message != nil:
+		a.say(e, f)
+	case f.Tool != nil:
+		a.tool(e, f.Tool, imported)
+	case f.Step != nil:
+		a.step(e, f.Step)
+	case f.Amended != nil:
+		a.amend(e, f.Amended)
+	case f.Ended != nil && (f.Ended.How == "error" || f.Ended.How == "failed"):
+		a.to(StateFailed, e)
+	case f.Ended != nil:
+		a.to(StateEnded, e)
+	case e.Kind == KindNoted && endsTurn(e):
+		a.to(StateIdle, e)
+	case e.Kind == KindResumed && a.State != StateFailed:
+		a.to(StateIdle, e)
+	}
+}
+
+// endsTurn reports whether e is a note of another program that a turn has ended: that
+// of Codex when it is done, that of Gemini CLI when a person canceled it.
+func endsTurn(e *Event) bool {
+	const done, canceled = `_complete"`, `"Request cancelled."`
+	if !bytes.Contains(e.Payload, []byte(done)) && !bytes.Contains(e.Payload, []byte(canceled)) {
 		return false
 	}
-	for _, p := range m.Parts {
-		if p.Kind != PartResult {
-			return true
+	n, err := Decode[Noted](*e)
+	switch {
+	case err != nil:
+		return false
+	case n.Name == "codex:event_msg/task_complete", n.Name == "codex:event_msg/turn_complete":
+		return true
+	}
+	return strings.HasSuffix(n.Name, ":info") && bytes.Contains(n.Data, []byte(canceled))
+}
+
+// to sets the state that e began; no call is left.
+func (a *Activity) to(s WorkState, e *Event) { *a = Activity{State: s, Since: e.Time, Seq: e.Seq} }
+
+// say updates a for a message.
+func (a *Activity) say(e *Event, f *Facts) {
+	m := f.Message
+	switch {
+	case m.Role == RoleSystem:
+	case m.Error != nil:
+		a.to(StateFailed, e)
+	case m.Interrupted:
+		a.to(StateIdle, e)
+	case len(f.Answer) > 0:
+		a.answer(e, f.Answer)
+	case m.Role == RoleAssistant:
+		a.assistant(e, f)
+	case m.Role == RoleUser && m.brokenOff():
+		a.to(StateIdle, e)
+	case m.Typed() && (m.Prompt() != "" || len(f.Blobs) > 0):
+		a.to(StateWorking, e)
+	}
+}
+
+// assistant updates a for what a model said.
+func (a *Activity) assistant(e *Event, f *Facts) {
+	stop, thinks := f.Message.Stop, true
+	for i := range f.Message.Parts {
+		p := &f.Message.Parts[i]
+		thinks = thinks && p.Kind == PartReasoning
+		if p.Kind == PartCall {
+			a.call(ActiveCall{ID: p.Call.ID, Name: p.Call.Name, Asks: ToolAsks(p.Call.Name), Time: e.Time, Seq: e.Seq})
 		}
+	}
+	switch {
+	case len(f.Calls) > 0, len(a.Calls) > 0 && (stop == "" || continues(stop)):
+		a.settle(e)
+	case thinks && stop == "", continues(stop):
+		a.to(StateWorking, e)
+	default:
+		a.to(StateIdle, e)
+		a.May = stop == ""
+	}
+}
+
+// continues reports whether a model that stopped for this reason goes on once its
+// tools have run.
+func continues(stop string) bool {
+	switch stop {
+	case "tool_use", "tool_calls", "tool-calls", "toolUse", "function_call", "pause_turn":
+		return true
 	}
 	return false
 }
 
-// TurnAt returns the turn with number n.
-//
-// The error wraps [ErrNotFound] and says which turns exist.
-func TurnAt(turns []Turn, n int) (Turn, error) {
-	for _, t := range turns {
-		if t.N == n {
-			return t, nil
+// ToolAsks returns what a call of a tool of that name asks a person, if it runs at all;
+// "" if nothing.
+func ToolAsks(name string) AskKind {
+	switch strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "_", ""), "-", "")) {
+	case "askuserquestion", "exitplanmode", // Claude Code, Qwen Code
+		"askuser",                                // Gemini CLI, Copilot CLI
+		"question",                               // opencode
+		"requestuserinput",                       // Codex
+		"askfollowupquestion", "planmoderespond": // Cline, Roo Code
+		return AsksQuestion
+	}
+	return ""
+}
+
+// call notes a call, or what is now known of it.
+func (a *Activity) call(c ActiveCall) {
+	a.Calls = slices.Clone(a.Calls) // copies of the session share it
+	for i := range a.Calls {
+		if was := &a.Calls[i]; was.ID == c.ID {
+			if c.Name == "" {
+				c.Name = was.Name
+			}
+			*was = c
+			return
 		}
 	}
-	if len(turns) == 0 {
-		return Turn{}, fmt.Errorf("turn %d %w: there is none", n, ErrNotFound)
+	a.Calls = append(a.Calls, c)
+	a.Calls = a.Calls[max(0, len(a.Calls)-maxActive):]
+}
+
+// settle sets the state that follows from the calls without a result: if there are
+// none left, the model is to go on.
+func (a *Activity) settle(e *Event) {
+	calls := a.Calls
+	a.to(StateWorking, e)
+	if a.Calls = calls; len(calls) == 0 {
+		return
 	}
-	return Turn{}, fmt.Errorf("turn %d %w: there are %d to %d", n, ErrNotFound, turns[0].N, turns[len(turns)-1].N)
+	c := a.Call()
+	if c.Asks != "" {
+		a.State = StateWaiting
+	}
+	a.Since, a.Seq = c.Time, c.Seq
+}
+
+// answer removes the calls that were answered.
+func (a *Activity) answer(e *Event, ids []string) {
+	a.Calls = slices.DeleteFunc(slices.Clone(a.Calls), func(c ActiveCall) bool { return slices.Contains(ids, c.ID) })
+	a.settle(e)
+}
+
+// tool updates a for the state of a call.
+func (a *Activity) tool(e *Event, t *ToolState, imported bool) {
+	i := slices.IndexFunc(a.Calls, func(c ActiveCall) bool { return c.ID == t.Call })
+	c := ActiveCall{ID: t.Call, Time: e.Time, Seq: e.Seq}
+	if i >= 0 {
+		c.Asks = ToolAsks(a.Calls[i].Name)
+	}
+	switch {
+	case t.State == Pending && t.Ask != "":
+		c.Asks = AsksPermission
+		fallthrough
+	case t.State == Running, t.State == Pending && imported && i >= 0:
+		if c.Asks == AsksQuestion {
+			c.Seq = a.Calls[i].Seq // it has the question
+		}
+		a.call(c)
+		a.settle(e)
+	case i < 0:
+	case t.State == Pending: // it will not run
+		if a.answer(e, []string{t.Call}); len(a.Calls) == 0 {
+			a.to(StateIdle, e)
+		}
+	default:
+		a.answer(e, []string{t.Call})
+	}
+}
+
+// step updates a for the start or end of a request. Only skein numbers attempts: the
+// failed ones are retried, or a message with the error follows.
+func (a *Activity) step(e *Event, s *Step) {
+	switch {
+	case s.Mode != "" && s.Mode != "turn": // a title or a summary
+	case s.Phase == "start" && len(a.Calls) == 0:
+		a.to(StateWorking, e)
+	case s.Error != nil && s.Error.Kind == "interrupted", s.Stop == "interrupted", s.Stop == "aborted":
+		a.to(StateIdle, e)
+	case s.Error != nil && s.Attempt == 0:
+		a.to(StateFailed, e)
+	}
+}
+
+// amend updates a for what was put in another event's place: calls may have been
+// answered there.
+func (a *Activity) amend(e *Event, of *Amended) {
+	if of.Withdrawn || len(a.Calls) == 0 || len(of.Payload) == 0 {
+		return
+	}
+	if t, err := Decode[ToolState](Event{Kind: KindTool, Payload: of.Payload}); err == nil && t.Call != "" {
+		if t.State != Running && t.State != Pending {
+			a.tool(e, &t, true)
+		}
+		return
+	}
+	m, err := Decode[Message](Event{Kind: KindSaid, Payload: of.Payload})
+	if err != nil || m.Role == "" {
+		return
+	}
+	for _, p := range m.Parts {
+		if p.Result != nil {
+			a.answer(e, []string{p.Result.CallID})
+		}
+	}
 }

@@ -30,6 +30,7 @@ type Session struct {
 	Model       string    `json:"model,omitempty"` // of the newest answer, or as set
 	Parent      *Parent   `json:"parent,omitempty"`
 	Origin      *Origin   `json:"origin,omitempty"`
+	Gone        Time      `json:"gone_at,omitzero"` // when an import found that the file of Origin is gone; 0 if it is there
 	Status      string    `json:"status,omitempty"`
 	Pinned      bool      `json:"pinned,omitempty"`
 	Tags        []string  `json:"tags,omitempty"`
@@ -325,6 +326,9 @@ func (s *Session) change(c *Changed) {
 	set(&s.Profile, c.Profile)
 	s.move(c)
 	set(&s.Status, c.Status)
+	if c.Gone != nil {
+		s.Gone = *c.Gone
+	}
 	if c.Pinned != nil {
 		s.Pinned = *c.Pinned
 	}

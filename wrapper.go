@@ -249,14 +249,20 @@ func trailing(text string) (w Wrap, before string, ok bool) {
 	return Wrap{label, strings.TrimSpace(text[begin+len(name)+2 : at])}, text[:begin], true
 }
 
-// joinWrap appends w; the elements of one command become one.
+// joinWrap appends w; the elements of one command become one, and an empty envelope
+// beside another says nothing.
 func joinWrap(wraps []Wrap, w Wrap) []Wrap {
 	n := len(wraps)
-	if n == 0 || w.Label != "command" || wraps[n-1].Label != "command" {
+	if n == 0 {
 		return append(wraps, w)
 	}
 	was := &wraps[n-1]
 	switch {
+	case w.Text == "":
+	case was.Text == "":
+		*was = w
+	case w.Label != "command" || was.Label != "command":
+		return append(wraps, w)
 	case strings.HasPrefix(w.Text, "/"): // its name says more than its message
 		was.Text = w.Text
 	case w.Text != "" && strings.TrimPrefix(was.Text, "/") != w.Text:

@@ -39,11 +39,11 @@ func (t *Thread) UndoneTurn(ctx context.Context, n int) (_ int, err error) {
 }
 
 // typed returns the n-th last message in the context that a person typed.
-func (t *Thread) typed(ctx context.Context, n int) (skein.Entry, error) {
-	if err := t.settle(ctx); err != nil {
+func (q *requester) typed(ctx context.Context, n int) (skein.Entry, error) {
+	if err := q.settle(ctx); err != nil {
 		return skein.Entry{}, err
 	}
-	shown, _, err := t.shown(ctx)
+	shown, _, err := q.shown(ctx)
 	if err != nil {
 		return skein.Entry{}, err
 	}

@@ -28,6 +28,11 @@ func TestTheWordsOfOtherProgramsAreUnderstood(t *testing.T) {
 		"-s ab":                     "chat -s ab",
 		"--no-pager -r ab":          "--no-pager chat -r ab",
 		"--resume=ab":               "chat --resume=ab",
+		"-c go on":                  "run -c go on",
+		"--continue go on":          "run --continue go on",
+		"-s ab go on":               "run -s ab go on",
+		"-r ab --model echo":        "chat -r ab --model echo",
+		"--resume=ab go on":         "run --resume=ab go on",
 		"-p hello":                  "run hello",
 		"-c -p hello":               "run -c hello",
 		"run -p hello":              "run hello",
@@ -69,6 +74,9 @@ func TestTheWordsOfOtherProgramsDoWhatTheyMean(t *testing.T) {
 	}
 	run(0, "run", "--model", "echo", "--session-name", "standup", "hello")
 	run(0, "show", "standup")
+	if _, errs := run(fault.ExitUsage, "session", "info", "walrus"); !strings.Contains(errs, `no command "session info"`) {
+		t.Errorf("session info says %q, want that there is no such command", errs)
+	}
 	for typed, want := range map[string]string{"grep": "search", "session frobnicate": "list", "session grep": "search", "Stats": "usage", "lsit": "list", "lis": "list", "Forkk": "fork", "undo": "fork", "trash": "list --bin", "sesion list": "list", "sesion shwo x": "show", "del": "rm", "histroy": "show"} {
 		if _, errs := run(fault.ExitUsage, strings.Fields(typed)...); !strings.Contains(errs, "did you mean: skein "+want+"\n") {
 			t.Errorf("%s says %q, want skein %s", typed, errs, want)

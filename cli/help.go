@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/setup"
 	"github.com/skein-dev/skein/cli/terminal"
 )
 
@@ -105,6 +106,12 @@ func flagHelp(f *pflag.Flag) (name, doc string) {
 
 // A manual is a page in the language of man(7).
 type manual struct{ strings.Builder }
+
+func manualOf(root *cobra.Command, version string) string {
+	var m manual
+	m.write(root, version)
+	return m.String()
+}
 
 // write writes the page of root and its commands.
 func (m *manual) write(root *cobra.Command, version string) {
@@ -225,6 +232,10 @@ func roff(s string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", "...", "`", "\\(ga").Replace(s)
 }
 
+func newSetup(f *job.Frame) *cobra.Command {
+	return setup.NewSetup(f, func(root *cobra.Command) string { return manualOf(root, f.Env.Version) })
+}
+
 func newMan(f *job.Frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "man",
@@ -234,9 +245,7 @@ func newMan(f *job.Frame) *cobra.Command {
 		Args:    job.Words(0, 0, ""),
 	}
 	c.RunE = f.Plain(func(_ context.Context, j *job.Job, _ []string) error {
-		var m manual
-		m.write(c.Root(), j.Version)
-		_, err := io.WriteString(j.Stdout, m.String())
+		_, err := io.WriteString(j.Stdout, manualOf(c.Root(), j.Version))
 		return err
 	})
 	return c

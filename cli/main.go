@@ -168,7 +168,7 @@ var groups = []struct {
 		serve.NewServe, serve.NewOpen, serve.NewMCP, serve.NewACP, serve.NewGateway, serve.NewLink, serve.NewToken, serve.NewUser,
 	}},
 	{"the program", []func(*job.Frame) *cobra.Command{
-		setup.NewSetup, setup.NewHook, newAgents, newKey, newConfig, newCompletion, newMan, newVersion,
+		newSetup, setup.NewHook, newAgents, newKey, newConfig, newCompletion, newMan, newVersion,
 	}},
 }
 

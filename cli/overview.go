@@ -30,7 +30,11 @@ skein without a command shows the newest sessions of this project.`,
 			if len(args) == 0 {
 				return nil
 			}
-			err := fault.Usage("no command %q", args[0])
+			typed := args[0]
+			if len(args) > 1 && meanings[typed] == "list" { // session info
+				typed += " " + args[1]
+			}
+			err := fault.Usage("no command %q", typed)
 			if near := meant(c, args); near != "" {
 				return fault.Advise(err, "did you mean: skein %s", near)
 			}

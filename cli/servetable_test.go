@@ -15,6 +15,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server"
+	"github.com/skein-dev/skein/server/acp/remote"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/gateway"
 	"github.com/skein-dev/skein/server/gateway/webhook"
@@ -69,7 +70,7 @@ func newWhole(t *testing.T) *whole {
 	h.door = door.New(door.Options{Store: store, Tokens: h.tokens, Log: slog.New(slog.DiscardHandler), Now: clock, Form: web.Form(pages), Page: web.Refused(pages)}, slices.Concat(
 		server.Routes(server.Options{Store: store, Version: "test", Now: clock}),
 		web.Routes(pages),
-		mcp.Routes(mcp.Options{Version: "test"}),
+		mcp.Routes(mcp.Options{Version: "test"}), remote.Routes(remote.Options{}),
 		webhook.Routes(mute{}, clock, &webhook.Caller{Title: "shop", Secret: []byte(strings.Repeat("s", webhook.MinSecret)), Keys: []string{"*"}}),
 		[]door.Route{m.Route()},
 	)...)

@@ -59,9 +59,9 @@ func afterStore(args []string) bool {
 }
 
 // understand returns args in skein's words where a person typed those of another
-// program: session list, sessions, session show NAME; and without a command -c, -s
-// NAME, -r NAME for a chat, -p PROMPT, also of run, for one answer. (Commands have
-// aliases of their own, such as delete, and so have flags: see flagWords.)
+// program: session list, sessions, session show NAME; and, without a command, -c, -s
+// NAME, -r NAME for a chat, with a prompt after them or -p PROMPT for one answer. (Run
+// takes -p too. Commands and flags have aliases of their own, such as delete.)
 func understand(root *cobra.Command, args []string) []string {
 	at := 0
 	for at < len(args) && strings.HasPrefix(args[at], "--") && root.PersistentFlags().Lookup(strings.SplitN(args[at][2:], "=", 2)[0]) != nil {
@@ -86,13 +86,26 @@ func understand(root *cobra.Command, args []string) []string {
 		if i := slices.Index(rest, "-p"); i >= 0 {
 			return append(append(append(before, "run"), rest[:i]...), rest[i+1:]...)
 		}
-		return append(append(before, "chat"), rest...)
+		return append(append(before, asks(rest)), rest...)
 	case "run":
 		if i := slices.Index(rest, "-p"); i >= 0 && !slices.Contains(rest[:i], "--") {
 			return append(append(before, rest[:i]...), rest[i+1:]...)
 		}
 	}
 	return args
+}
+
+// asks returns the command that args without one are for, which begin with a flag that
+// names a session: run if a prompt follows, else chat.
+func asks(args []string) string {
+	after := args[1:]
+	if flag := args[0]; flag != "-c" && flag != "--continue" && !strings.Contains(flag, "=") {
+		after = after[min(1, len(after)):] // the name
+	}
+	if len(after) > 0 && !strings.HasPrefix(after[0], "-") {
+		return "run"
+	}
+	return "chat"
 }
 
 func isCommand(root *cobra.Command, word string) bool {

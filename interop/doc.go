@@ -163,12 +163,11 @@
 // takes no path from foreign text without cleaning it, and gives each line the
 // seq of the last event that the line covers.
 //
-// The side file, .NAME.skein beside the file or unit unless Format.Side says
-// otherwise, keeps the whole session, which records were written, and those that
-// the session was read from elsewhere, so it can be written there as it was. An
-// import that meets such a source takes the session from the side file, and from
-// the source only the records that its program has added, so the round trip is
-// exact and the session continues.
+// The side file, .NAME.skein beside the file or unit, keeps the whole session, the
+// records that were written, and those that the session was read from elsewhere, so
+// it can be written there as it was. An import that meets such a source takes the
+// session from the side file, and from the source only the records that its program
+// has added, so the round trip is exact and the session continues.
 //
 // Sync writes what is new in a session into the file that it came from, if
 // that has not changed since it was last read. Draft.After and Draft.Known then

@@ -97,11 +97,6 @@ type Format struct {
 	// units.
 	Put func(ctx context.Context, path string, parts []Part) error
 
-	// Side, if not nil, returns the path of the side file of a file or unit
-	// (both absolute) that its program must never mistake for one of its own.
-	// nil: .NAME.skein beside it.
-	Side func(path, name string) string
-
 	// Lock, if not nil, takes the program's own lock on a session while the
 	// session is written to. The error wraps [skein.ErrLocked] if the program
 	// has it open.

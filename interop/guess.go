@@ -46,8 +46,8 @@ func PlacedBy(why string) Guess { return Guess{Sure: Placed, Why: why} }
 type SimilarProgram struct {
 	Program string   // what people call it
 	Dirs    []string // folders in a path that only it uses: .openclaw
-	Signs   []string // what only its files have near their beginning, in lower case
-	Header  []string // what only its files have in their first line, in lower case
+	Signs   []string // what only its files have near their beginning, in lower case and without space between tokens
+	Header  []string // what only its files have in their first line, in lower case and without space between tokens
 }
 
 // IsDatabase is a Document that accepts any SQLite database except skein's own
@@ -74,7 +74,7 @@ func FirstLine(head []byte) (line []byte, whole bool) {
 // first line is longer than head, its beginning decides.
 func IsLines(head []byte) bool {
 	line, whole := FirstLine(head)
-	return whole || len(head) == disk.HeadLen && len(line) > disk.HeadLen/2
+	return whole || len(head) >= disk.HeadLen && len(line) > disk.HeadLen/2
 }
 
 // IsDocument reports whether a file may be a document or a database.

@@ -70,6 +70,18 @@ func TestAFirstLineTellsOfItsProgramAlone(t *testing.T) {
 	}
 }
 
+func TestASignIsKnownHoweverItsJSONIsSpaced(t *testing.T) {
+	f := toy()
+	f.Kin = []interop.SimilarProgram{{Program: "Puppet", Signs: []string{`"by":"puppet`}}, {Program: "Marionette", Header: []string{`"of":{"by":"marionette"`}}}
+	p := newPlace(t)
+	p.write("a.toy", "a1", `{"by": "Puppet"}`)
+	p.write("b.toy", `{"of" : { "by":	"Marionette" }}`)
+	p.write("c.toy", `{"said":"\"by\": \"puppet\""}`)
+	if rep := p.bringAs(f); rep.Sessions != 1 || rep.Alike != 2 {
+		t.Errorf("Import = %+v, want the session that only speaks of it", rep)
+	}
+}
+
 func TestANamedFileIsOfTheFormatThatIsSaid(t *testing.T) {
 	for name, tt := range map[string]struct {
 		file, data string

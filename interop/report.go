@@ -51,6 +51,8 @@ type Report struct {
 	Events    int           // new ones, of every kind
 	Copies    int           // records that repeat another file's
 	Amended   int           // events whose record was changed or removed since it was read
+	Gone      int           // sessions whose source was found to be gone; they stay
+	Back      int           // sessions whose source is there again
 	Damaged   int           // new records that are damaged
 	Damage    []Damage      // these, the first thousand
 	Bytes     int64         // of new records

@@ -24,7 +24,7 @@ import (
 // is {"id", "say"}, and may have "to" (go back to that line), "child" (said in
 // that child session), "for" (a title for the session of another file's line),
 // "and" (said too), "beside" (a child session that it is said in too), "mute" (it
-// says nothing), "put" (a program said it), "copy" (the ID that it
+// says nothing), "put" (a program said it), "agent" (the agent did), "at" (when), "spent" (tokens), "cost" (of them), "copy" (the ID that it
 // has in the file that this one may be a copy of), "note" (it is noted, not said), "float" and,
 // in the first line, "cwd" (the session's folder).
 func toy() interop.Format {
@@ -51,7 +51,8 @@ type toyReader struct {
 func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 	var in struct {
 		ID, Say, To, Child, Beside, For, Cwd, Copy string
-		Float, Void, Mute, Note, Put               bool
+		Float, Void, Mute, Note, Put, Agent        bool
+		At, Spent, Cost                            int64
 		And                                        []string
 	}
 	if err := json.Unmarshal(l.Body, &in); err != nil {
@@ -78,7 +79,10 @@ func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 	}
 	said := skein.UserSays(in.Say)
 	said.Synthetic = in.Put
-	e := skein.Say(0, said)
+	if in.Agent {
+		said.Role = skein.RoleAssistant
+	}
+	e := skein.Say(skein.Time(in.At), said)
 	if in.Note {
 		m.Key = skein.ClientID(fmt.Sprintf("%s.%d", in.ID, r.count)) // as where records have no ID: its number among equals
 	}
@@ -92,6 +96,10 @@ func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 		for _, say := range in.And {
 			r.count++
 			m.Items = append(m.Items, interop.Item{Event: skein.Say(0, skein.UserSays(say))})
+		}
+		if in.Spent > 0 {
+			r.count++
+			m.Items = append(m.Items, interop.Item{Event: skein.NewEvent(skein.KindStep, skein.Time(in.At), skein.Step{Phase: "finish", Model: "m", Request: in.ID, Usage: &skein.Usage{Input: in.Spent, Reported: in.Cost}})})
 		}
 		if in.Beside != "" {
 			r.child(&m, in.Beside, e)

@@ -33,6 +33,18 @@ func besides(t *openapi.Table) {
 			Doc: "Tools and resources for agents. Tools that write exist only for tokens that may write.", Takes: []openapi.Media{openapi.BodyOf[map[string]any]("application/json")}, Gives: []openapi.Media{openapi.BodyOf[map[string]any]("application/json")},
 		},
 		{
+			ID: "acp", Method: http.MethodPost, Path: "/v1/acp", Tag: "server", Scope: door.Read, Body: door.MaxBody, Status: http.StatusAccepted, Summary: "The Agent Client Protocol, over HTTP: a message of the client's",
+			Doc: acpDoc + " initialize is answered with 200, and the header Acp-Connection-Id; other messages with 202, and what they cause comes in the streams. The answer to a permission that somebody else has answered: 409, answered.", Takes: []openapi.Media{openapi.BodyOf[map[string]any]("application/json")}, Gives: []openapi.Media{openapi.BodyOf[map[string]any]("application/json")},
+		},
+		{
+			ID: "acp-stream", Method: http.MethodGet, Path: "/v1/acp", Tag: "server", Scope: door.Read, Stream: true, Summary: "The Agent Client Protocol: a WebSocket, or a stream of messages",
+			Doc: acpDoc + " With Upgrade: websocket, the connection becomes a WebSocket. Otherwise the messages for the connection that the header Acp-Connection-Id names are streamed as SSE, or those of the session that Acp-Session-Id names.", Gives: []openapi.Media{openapi.BodyOf[map[string]any]("text/event-stream")},
+		},
+		{
+			ID: "end-acp", Method: http.MethodDelete, Path: "/v1/acp", Tag: "server", Scope: door.Read, Status: http.StatusAccepted, Summary: "End a connection of the Agent Client Protocol",
+			Doc: "The header Acp-Connection-Id names it.",
+		},
+		{
 			ID: "inbox", Method: http.MethodPost, Path: "/v1/inbox/{key}", Tag: "inbox", Body: door.MB, Status: http.StatusAccepted, Summary: "Send a message to the agent that answers under a key",
 			Doc: inboxDoc, Takes: []openapi.Media{openapi.BodyOf[inboxMessage]("application/json")}, Gives: []openapi.Media{openapi.BodyOf[inboxPlace]("application/json")},
 		},
@@ -41,6 +53,8 @@ func besides(t *openapi.Table) {
 	}
 	inbox(t)
 }
+
+const acpDoc = "Attaches to sessions that are open in editors. A token with the scope read watches, with answer it also answers what agents ask, with write it also sends prompts."
 
 const inboxDoc = `Exists with --gateway. Needs no token: the request is signed by a source in the settings. The signature is v1= and, in hexadecimal, the HMAC-SHA256 of the timestamp, a dot and the body, with the source's secret. The timestamp may be five minutes off.
 

@@ -163,7 +163,7 @@ func (a sessionOps) prunes(t *openapi.Table) {
 		}
 		return o, err
 	}
-	openapi.Register(t, openapi.Operation{ID: "preview-prune", Method: http.MethodGet, Path: "/prune", Tag: "sessions", Scope: door.Read, Summary: "Preview which sessions a prune would put in the bin, or destroy"},
+	openapi.Register(t, openapi.Operation{ID: "preview-prune", Method: http.MethodGet, Path: "/prune", Tag: "sessions", Scope: door.Read, Summary: "Preview which sessions a prune would put in the bin, or destroy", Doc: "Changes nothing. POST with the same conditions does it."},
 		func(ctx context.Context, q *pruneQuery) (*out, error) { return done(a.prunable(ctx, q)) })
 	type in struct{ Body pruneQuery }
 	openapi.Register(t, openapi.Operation{

@@ -58,7 +58,7 @@ func (a eventOps) messages(t *openapi.Table) {
 		Rewound bool            `query:"rewound" doc:"include messages that were taken back, marked"`
 		Raw     bool            `query:"raw" doc:"include secrets; needs the scope read:raw"`
 	}
-	openapi.Register(t, openapi.Operation{ID: "list-messages", Method: http.MethodGet, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Read, Summary: "The newest messages of a session, oldest first; the cursor leads further back", Errors: []int{http.StatusNotFound}, Gives: []openapi.Media{openapi.BodyOf[api.Page[render.Entry]](jsonType)}},
+	openapi.Register(t, openapi.Operation{ID: "list-messages", Method: http.MethodGet, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Read, Summary: "The newest messages of a session, oldest first; the cursor leads further back", Doc: "Each message is put together from its pieces. A fork's messages include those of its parent.", Errors: []int{http.StatusNotFound}, Gives: []openapi.Media{openapi.BodyOf[api.Page[render.Entry]](jsonType)}},
 		func(ctx context.Context, i *page) (*rawAnswer, error) {
 			before, err := seqOf(i.Cursor)
 			if err != nil {

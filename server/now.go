@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/sleep"
+	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/server/sse"
@@ -30,7 +31,8 @@ const nowEvery = time.Second
 // nows registers the routes of what each session is doing.
 func (a findOps) nows(t *openapi.Table) {
 	type list struct {
-		Items []activity.Line `json:"items"`
+		Items   []activity.Line `json:"items"`
+		Budgets []price.Spent   `json:"budgets,omitempty" doc:"how much of each budget is used; only on the owner's own machine, and not for a token of one user"`
 	}
 	type out struct{ Body list }
 	const doc = "Sessions that wait for a person come first, then those that work, then the others, the newest first. "
@@ -39,7 +41,11 @@ func (a findOps) nows(t *openapi.Table) {
 		Doc: doc + "Secrets in names and texts are masked.",
 	}, func(ctx context.Context, i *NowQuery) (*out, error) {
 		lines, err := a.now(ctx, i)
-		return &out{list{lines}}, err
+		if err != nil || a.Budgets == nil || door.From(ctx).User != "" {
+			return &out{list{Items: lines}}, err
+		}
+		budgets, err := a.Budgets(ctx)
+		return &out{list{lines, budgets}}, err
 	})
 	type in struct {
 		openapi.Request

@@ -9,6 +9,10 @@ import (
 )
 
 type nowLines struct {
+	Budgets []struct {
+		Per     string
+		Percent int
+	}
 	Items []struct {
 		ID    skein.SessionID
 		State string
@@ -27,6 +31,9 @@ func TestNowSaysWhatEachSessionIsDoing(t *testing.T) {
 	if len(got.Items) != 2 || got.Items[0].ID != "asks1" || got.Items[0].State != "waiting" || got.Items[0].Tool != "ask_user" || got.Items[1].State != "idle" {
 		t.Errorf("GET /v1/now = %+v, want the one that waits, then the idle one", got.Items)
 	}
+	if len(got.Budgets) != 1 || got.Budgets[0].Per != "day" || got.Budgets[0].Percent != 82 {
+		t.Errorf("the budgets are %+v, want that of the day, of which 82 %% are used", got.Budgets)
+	}
 	if text := got.Items[0].Text; !strings.HasPrefix(text, "With key [") || strings.Contains(text, "api03") {
 		t.Errorf("the question is %q, want it without its secret", text)
 	}
@@ -37,8 +44,9 @@ func TestNowSaysWhatEachSessionIsDoing(t *testing.T) {
 	}
 	s.refuses(400, "invalid", "GET /v1/now?since=then", "")
 	s.refuses(400, "invalid", "GET /v1/now/stream?since=then", "")
-	if s.as("other", "read").wants(200, "GET /v1/now?since=2000-01-01", "", &got); len(got.Items) != 0 {
-		t.Errorf("another user sees %+v, want nothing", got.Items)
+	got = nowLines{}
+	if s.as("other", "read").wants(200, "GET /v1/now?since=2000-01-01", "", &got); len(got.Items)+len(got.Budgets) != 0 {
+		t.Errorf("another user sees %+v, want nothing", got)
 	}
 }
 

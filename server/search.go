@@ -69,7 +69,7 @@ type found struct {
 // searches registers the route of search.
 func (a findOps) searches(t *openapi.Table) {
 	type out struct{ Body found }
-	openapi.Register(t, openapi.Operation{ID: "search", Method: http.MethodGet, Path: "/search", Tag: "search", Scope: door.Read, Summary: "Search messages, best match first", Errors: []int{http.StatusNotFound, http.StatusConflict}},
+	openapi.Register(t, openapi.Operation{ID: "search", Method: http.MethodGet, Path: "/search", Tag: "search", Scope: door.Read, Summary: "Search messages, best match first", Doc: "q is written as in skein search: words, \"phrases\", -without, and filters such as project:, agent:, tool: or since:.", Errors: []int{http.StatusNotFound, http.StatusConflict}},
 		func(ctx context.Context, i *searchQuery) (*out, error) {
 			if err := rawly(ctx, i.Raw); err != nil {
 				return nil, err

@@ -29,6 +29,10 @@ type Options struct {
 	// of this machine that the store's user has.
 	Probes activity.Probes
 
+	// Budgets returns how much of the budgets is used, for those who see the sessions of
+	// all users; nil: there are none.
+	Budgets func(context.Context) ([]price.Spent, error)
+
 	// Files says that the projects of sessions are folders of this machine that the
 	// store's user may read, so that Git can be asked about their files.
 	Files bool
@@ -53,7 +57,26 @@ func Routes(o Options) []door.Route {
 		add(t)
 	}
 	besides(t)
+	for _, tag := range tags() {
+		t.Tag(tag[0], tag[1])
+	}
 	return append(t.Routes(), a.ready())
+}
+
+// tags returns the tags of the operations, and what those are about.
+func tags() [][2]string {
+	return [][2]string{
+		{"sessions", "Lists, begins, changes, forks and deletes sessions."},
+		{"messages", "What people and agents said, put together from events."},
+		{"events", "The events of sessions, as they were written; appending and following them; import and export."},
+		{"files", "What sessions did to files, and which session wrote a line."},
+		{"leases", "The right to write to a session for a while."},
+		{"search", "Searches what was said in all sessions."},
+		{"usage", "How many tokens were used, and what they cost."},
+		{"inbox", "Messages that chat services send to agents."},
+		{"server", "Whether the server is ready, and what it measures."},
+		{"store", "The methods of a store, one to one, for skein on another machine."},
+	}
 }
 
 const about = `The sessions of a skein store: what people and agents said, as events that are only ever appended.

@@ -98,7 +98,7 @@ func (a sessionOps) sessions(t *openapi.Table) {
 	type byKey struct {
 		Key string `path:"key"`
 	}
-	openapi.Register(t, openapi.Operation{ID: "get-session-by-key", Method: http.MethodGet, Path: "/keys/{key}", Tag: "sessions", Scope: door.Read, Summary: "The session with this key", Errors: []int{http.StatusNotFound, http.StatusConflict}},
+	openapi.Register(t, openapi.Operation{ID: "get-session-by-key", Method: http.MethodGet, Path: "/keys/{key}", Tag: "sessions", Scope: door.Read, Summary: "The session with this key", Doc: "A key is the session's natural name, such as cli:api; at most one session of a user has it that is not in the bin.", Errors: []int{http.StatusNotFound, http.StatusConflict}},
 		func(ctx context.Context, i *byKey) (*oneSession, error) {
 			s, err := keyed(ctx, door.From(ctx).Store, i.Key)
 			return a.answer(s), err

@@ -69,6 +69,9 @@ func newSiteWith(t *testing.T, store, shared skein.Store) *site {
 	s.door = door.New(door.Options{Store: s.store, Tokens: tokens, Log: slog.New(slog.DiscardHandler), Now: time.Now}, server.Routes(server.Options{
 		Store: shared, Version: "test", Now: time.Now, Formats: []interop.Format{skeinlog.Format(), claudecode.Format()}, Redact: redact.New(), Files: true,
 		Prices: func() (*price.List, error) { return price.Load() },
+		Budgets: func(context.Context) ([]price.Spent, error) {
+			return []price.Spent{{SpendingBudget: price.SpendingBudget{Per: price.PerDay, USD: 1}, Used: 0.82, Percent: 82}}, nil
+		},
 		Ready:  func(context.Context) error { return s.broken },
 		Purged: func(_ skein.User, id skein.SessionID) error { s.purged = append(s.purged, id); return nil },
 	})...)

@@ -62,6 +62,7 @@ func ask[In, Out any](t *openapi.Table, o openapi.Operation, f func(context.Cont
 func storeOperation(name, summary string, scope door.Scope) openapi.Operation {
 	return openapi.Operation{
 		ID: "store-" + name, Method: http.MethodPost, Path: "/store/" + name, Tag: "store", Scope: scope, Raw: scope == door.Read, Body: door.MaxBody, Summary: summary,
+		Doc:    "For skein on another machine, which uses this store through its server. Other programs have the operations with the other tags, which change less often.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}
 }

@@ -20,8 +20,7 @@ type Options struct {
 	Client    *http.Client                          // nil for one of its own
 	Environ   []string                              // environment from which tools' programs get the harmless variables; nil means the process's own
 
-	Shut         []string      // databases that this process has open, see files.Options
-	Editor       files.Buffers // in which a person has files open; may be nil
+	Files        files.Options // of the tools that read and write files
 	Servers      []Server      // MCP servers of whoever answers, beside those in its file
 	Cwd          string        // folder that servers are started in; "" means the process's own
 	Version      string        // of the program, for servers
@@ -41,7 +40,8 @@ type Options struct {
 	Guidance func(window int64) string
 
 	// Memory is the folder of the USER.md and MEMORY.md that the tool remember
-	// writes; without it, there is no such tool.
+	// writes; without it, there is no such tool. Files.Memory keeps the other tools
+	// from writing them.
 	Memory string
 
 	// Store is where the tools search other sessions. If nil, they do not.

@@ -26,7 +26,7 @@ func usual() []string { return []string{"shell", "files", "sessions", "remember"
 // built returns every tool that is built in.
 func (r *Roster) built() []tool.Tool {
 	all := []tool.Tool{shell.New(shell.Options{Environ: r.Environ})}
-	all = append(all, files.New(files.Options{Shut: r.Shut, Editor: r.Editor})...)
+	all = append(all, files.New(r.Files)...)
 	if r.Store != nil {
 		all = append(all, sessions.New(r.Store)...)
 	}

@@ -111,8 +111,12 @@ type Dirs struct {
 }
 
 // Owned returns the data folder if it belongs to skein: it has skein's name, or it
-// is SKEIN_HOME and has nothing else in it. Otherwise it returns "".
+// is SKEIN_HOME and has nothing else in it. Otherwise it returns "", also if the
+// folder is a link to one that somebody else made.
 func (d Dirs) Owned() string {
+	if st, err := os.Lstat(d.Data); err != nil || !st.IsDir() {
+		return ""
+	}
 	if d.State != filepath.Join(d.Data, "state") || d.Config == d.Data { // not from SKEIN_HOME
 		return d.Data
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/skein-dev/skein/interop/formats/copilotvscode"
 	"github.com/skein-dev/skein/interop/formats/crush"
 	"github.com/skein-dev/skein/interop/formats/cursor"
+	"github.com/skein-dev/skein/interop/formats/entire"
 	"github.com/skein-dev/skein/interop/formats/ethos"
 	"github.com/skein-dev/skein/interop/formats/gemini"
 	"github.com/skein-dev/skein/interop/formats/goose"
@@ -190,6 +191,7 @@ func lossLines(f interop.Format, ls interop.Losses, where string) (lines []strin
 // Code.
 func All() []interop.Format {
 	all := []interop.Format{skeinlog.Format(), qwen.Format(), claudecode.Format(), codex.Format(), codex.Old(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), cursor.Format(), cline.Format(), aider.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format(), crush.Format(), copilot.Format(), opencode.Format(), copilotvscode.Format(), atif.Format(), otelgenai.Format()}
+	all = append(all, entire.Format(all))
 	return append(all, openaiagents.Format(), adk.Format()) // last, as these match any unknown database
 }
 

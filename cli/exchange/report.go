@@ -232,6 +232,8 @@ func (o *Reporter) Remarks(j *job.Job, r interop.Report) (lines []string) {
 		{r.Removed, "file", "left out: the session was destroyed here; --again imports it"},
 		{r.Waiting, "file", "left out: the session is locked by another program; import again later"},
 		{r.Amended, "event", "whose source record changed since it was read"},
+		{r.Gone, "session", "whose source is gone: what was stored stays"},
+		{r.Back, "session", "whose source is there again"},
 		{r.Copies, "record", "also in another file: stored once"},
 	} {
 		if x.n > 0 {
@@ -285,9 +287,12 @@ func others(j *job.Job, r interop.Report) (lines []string) {
 		all[k] = append(all[k], o)
 	}
 	for _, k := range kinds {
-		first := all[k][0]
+		first, look := all[k][0], "they look"
+		if len(all[k]) == 1 {
+			look = "it looks"
+		}
 		lines = append(lines,
-			fmt.Sprintf("  %s of %s left alone: they look like %s (%s: %s)", terminal.Count(len(all[k]), "file"), k.of, k.format, j.Tilde(first.Path), first.Why),
+			fmt.Sprintf("  %s of %s left alone: %s like %s (%s: %s)", terminal.Count(len(all[k]), "file"), k.of, look, k.format, j.Tilde(first.Path), first.Why),
 			fmt.Sprintf("    to import such a file: skein import --format %s PATH", k.format))
 	}
 	return lines

@@ -12,24 +12,26 @@ import (
 	"github.com/skein-dev/skein/internal/fileid"
 )
 
-// folders are by what the file system knows the folders of projects, by their paths. The
-// file folders.json in the folder for state keeps them, so that a folder is recognized
-// that was renamed and that no repository names.
-func (j *Job) folders() (known map[string]string) {
-	text, err := os.ReadFile(j.foldersFile())
+// knownFolders says by what the file system knows the folders of projects, by their
+// paths. The file folders.json in the folder for state keeps it, so that a folder is
+// recognized that was renamed and that no repository names.
+type knownFolders string // the path of the file
+
+func foldersIn(state string) knownFolders { return knownFolders(filepath.Join(state, "folders.json")) }
+
+func (k knownFolders) read() (known map[string]string) {
+	text, err := os.ReadFile(string(k))
 	if err != nil || json.Unmarshal(text, &known) != nil || known == nil {
 		known = map[string]string{} // it is written again
 	}
 	return known
 }
 
-func (j *Job) foldersFile() string { return filepath.Join(j.Dirs.State, "folders.json") }
-
 // Here returns what a folder of this machine is a checkout of, and its project, for a
 // session that works there: the folder is recognized when it is renamed.
 func (j *Job) Here(dir string) (x skein.Checkout, project string) {
 	if x, project = j.Checkout(dir); x.Repository == "" {
-		j.remember(project)
+		foldersIn(j.Dirs.State).remember(project)
 	}
 	return x, project
 }
@@ -42,14 +44,14 @@ func (j *Job) LookUp(dir string) skein.Checkout {
 
 // remember keeps by what the file system knows a folder. If that fails, the folder is not
 // recognized later.
-func (j *Job) remember(folder string) {
-	id, known := fileid.ID(folder), j.folders()
-	if id == "" || known[folder] == id || os.MkdirAll(j.Dirs.State, 0o700) != nil {
+func (k knownFolders) remember(folder string) {
+	id, known := fileid.ID(folder), k.read()
+	if id == "" || known[folder] == id || os.MkdirAll(filepath.Dir(string(k)), 0o700) != nil {
 		return
 	}
 	known[folder] = id
 	if text, err := json.Marshal(known); err == nil {
-		_ = config.ReplaceFile(j.foldersFile(), text)
+		_ = config.ReplaceFile(string(k), text)
 	}
 }
 
@@ -57,7 +59,7 @@ func (j *Job) remember(folder string) {
 // and nothing is there now.
 func (j *Job) Renamed(folder string) (was []string) {
 	id := fileid.ID(folder)
-	for path, known := range j.folders() {
+	for path, known := range foldersIn(j.Dirs.State).read() {
 		if id == "" || known != id || path == folder {
 			continue
 		}

@@ -78,9 +78,9 @@ func readLine(r io.Reader) (string, error) {
 
 // A Question is something that the person decides.
 type Question struct {
-	Text   string // one or several lines; whoever shows it cleans it
-	Always string // what "always" would mean, such as "in this project"; "" if there is no "always"
-	Call   string // ID of the tool call that it is about; "" if it is about none
+	Text   string      // one or several lines; whoever shows it cleans it
+	Always string      // what "always" would mean, such as "in this project"; "" if there is no "always"
+	Call   *skein.Call // the tool call that it is about; nil if it is about none
 }
 
 // A Decision is a person's answer to a question.

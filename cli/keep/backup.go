@@ -189,7 +189,7 @@ func putBack(ctx context.Context, j *job.Job, path, kept string) (job.Destructio
 		line += fmt.Sprintf(", the latest %s %q", sessions.ShortID(all[0].ID), sessions.Called(all[0]))
 	}
 	return job.Destruction{
-		Lines:    []string{line, "a copy of it is kept: " + j.Tilde(kept)},
+		Lines:    []string{line, "first, a copy of it is made: " + j.Tilde(kept)},
 		Question: "Replace the store with the backup " + j.Tilde(path) + "?",
 		Would:    "the store would be replaced with the backup " + j.Tilde(path),
 	}, nil

@@ -20,6 +20,7 @@ import (
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/store/erase"
+	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/lenient"
 	"github.com/skein-dev/skein/store/lookup"
 )
@@ -83,7 +84,7 @@ type scrubbed struct {
 	Records int               `json:"records"`
 	Blobs   int               `json:"blobs"`
 	Typed   int               `json:"typed"`             // lines of chat input history
-	Forks   []skein.SessionID `json:"forks,omitempty"`   // forks that show a changed event too
+	Forks   []skein.SessionID `json:"forks,omitempty"`   // forks that show a changed event too; with DryRun, all forks
 	Beyond  []string          `json:"beyond,omitempty"`  // backups that it cannot reach
 	Moved   []string          `json:"moved,omitempty"`   // backups that were moved since
 	Pending string            `json:"pending,omitempty"` // where its old bytes still are, and until when
@@ -132,7 +133,10 @@ func (o *scrubOptions) run(ctx context.Context, j *job.Job, args []string) error
 		}
 		return o.report(j, s, done)
 	}
-	if ok, err := o.Given(ctx, j, func() (job.Destruction, error) { return o.loss(ctx, j, &s, files[s.ID], secrets) }); !ok {
+	if ok, err := o.Given(ctx, j, func() (job.Destruction, error) {
+		err := o.count(ctx, j, files[s.ID], secrets, &done)
+		return job.Destruction{Lines: would(j, &s, done), Question: "Remove them for good?", Would: removal(done)}, err
+	}); !ok {
 		return err
 	}
 	out, err := skein.LifecycleOf(j.Store).Scrub(ctx, s.ID, secrets)
@@ -271,7 +275,7 @@ func (o *scrubOptions) text(j *job.Job) (string, error) {
 	return string(b), err
 }
 
-// count works out what would change.
+// count works out what would change, and what would not.
 func (o *scrubOptions) count(ctx context.Context, j *job.Job, files []skein.SourceFile, secrets []string, done *scrubbed) error {
 	for e, err := range j.Store.Events(ctx, done.ID, 0) {
 		if err != nil {
@@ -282,6 +286,23 @@ func (o *scrubOptions) count(ctx context.Context, j *job.Job, files []skein.Sour
 		}
 	}
 	done.Unread = o.met
+	var err error
+	if done.Forks, err = sessions.ForksOf(ctx, j, done.ID); err != nil {
+		return err
+	}
+	if k, ok := skein.PartOf[inspect.Backups](j.Whole); ok {
+		all, err := k.Copies(ctx)
+		if err != nil {
+			return err
+		}
+		for _, c := range all {
+			if c.Gone {
+				done.Moved = append(done.Moved, c.Path)
+			} else {
+				done.Beyond = append(done.Beyond, c.Path)
+			}
+		}
+	}
 	j.Lost = func(bad *skein.DamagedRecordsError) { done.UnreadRecords += bad.Last - bad.First + 1 }
 	return records(ctx, j, files, func(raw []byte) {
 		if _, found := erase.Mask(raw, secrets); found {
@@ -290,19 +311,19 @@ func (o *scrubOptions) count(ctx context.Context, j *job.Job, files []skein.Sour
 	})
 }
 
-// loss names the session, and says how much of it would change.
-func (o *scrubOptions) loss(ctx context.Context, j *job.Job, s *skein.Session, files []skein.SourceFile, secrets []string) (job.Destruction, error) {
-	d := scrubbed{ID: s.ID}
-	if err := o.count(ctx, j, files, secrets, &d); err != nil {
-		return job.Destruction{}, err
+// removal says how much of a session would change.
+func removal(d scrubbed) string {
+	return fmt.Sprintf("%s would be removed from %s and %s", terminal.Count(d.Secrets, "secret"), terminal.Count(d.Events, "event"), terminal.Count(d.Records, "source record"))
+}
+
+// would names the session, and says what of it would change and what would not, for
+// the question and for --dry-run.
+func would(j *job.Job, s *skein.Session, d scrubbed) []string {
+	lines := []string{sessions.Describe(j, s, nil), removal(d)}
+	if len(d.Forks) > 0 {
+		lines = append(lines, "  also from what its forks show of it: "+strings.Join(lookup.ShortIDs(d.Forks), " "))
 	}
-	forks, err := sessions.ForksOf(ctx, j, s.ID)
-	out := fmt.Sprintf("%s would be removed from %s and %s", terminal.Count(len(secrets), "secret"), terminal.Count(d.Events, "event"), terminal.Count(d.Records, "source record"))
-	lines := []string{sessions.Describe(j, s, nil), out}
-	if len(forks) > 0 {
-		lines = append(lines, "also from what its forks show of it: "+strings.Join(lookup.ShortIDs(forks), " "))
-	}
-	return job.Destruction{Lines: lines, Question: "Remove them for good?", Would: out}, err
+	return append(lines, unreached(j, d)...)
 }
 
 // report shows what was done.
@@ -341,13 +362,15 @@ func (o *scrubOptions) missed(j *job.Job, s skein.Session, d scrubbed) error {
 }
 
 func (o *scrubOptions) tell(j *job.Job, s skein.Session, d scrubbed) {
+	if d.DryRun {
+		for _, line := range would(j, &s, d) {
+			job.Tell(j.Env, line)
+		}
+		return
+	}
 	what := fmt.Sprintf("%s of session %s %q", terminal.Count(d.Secrets, "secret"), sessions.ShortID(s.ID), sessions.Called(s))
 	changed := fmt.Sprintf("%s, %s and %s", terminal.Count(d.Events, "event"), terminal.Count(d.Records, "source record"), terminal.Count(d.Blobs, "file"))
-	if d.DryRun {
-		j.Say("would remove %s from %s and %s", what, terminal.Count(d.Events, "event"), terminal.Count(d.Records, "source record"))
-	} else {
-		j.Say("removed %s from %s", what, changed)
-	}
+	j.Say("removed %s from %s", what, changed)
 	if d.Typed > 0 {
 		j.Say("  also from %s of what was typed in chats", terminal.Count(d.Typed, "line"))
 	}
@@ -355,15 +378,23 @@ func (o *scrubOptions) tell(j *job.Job, s skein.Session, d scrubbed) {
 		j.Say("  also from what fork %s shows", sessions.ShortID(id))
 	}
 	sayPending(j, d.Pending)
+	for _, line := range unreached(j, d) {
+		j.Say("%s", line)
+	}
+}
+
+// unreached names the files that keep the secrets.
+func unreached(j *job.Job, d scrubbed) (lines []string) {
 	for _, path := range d.Beyond {
-		j.Say("  a backup that may contain them: %s", j.Tilde(path))
+		lines = append(lines, "  a backup that may contain them: "+j.Tilde(path))
 	}
 	for _, path := range d.Moved {
-		j.Say("  a missing backup that may contain them (removed, moved, or on a disk that is not connected): %s", j.Tilde(path))
+		lines = append(lines, "  a missing backup that may contain them (removed, moved, or on a disk that is not connected): "+j.Tilde(path))
 	}
 	for _, path := range d.Sources {
-		j.Say("  not changed, as another program owns it: %s", j.Tilde(path))
+		lines = append(lines, "  not changed, as another program owns it: "+j.Tilde(path))
 	}
+	return lines
 }
 
 // scrubHistory removes secrets from the chat input history of all projects, and

@@ -45,9 +45,10 @@ last-prompt, state, surface, key.
 The SURFACE column appears if the sessions come from more than one surface: cli,
 web, telegram, … A session is marked with * if it is pinned, > if it is a fork,
 + if an agent started it, ! if a program is working on it, and ? if texts of it
-were lost in the store's file. STATE names the program, and says how many tool
-calls have an unknown outcome because a program died. In JSON these are
-locked_by, damaged, uncertain and open_calls.`,
+were lost in the store's file. STATE names the program, says how many tool calls
+have an unknown outcome because a program died, and whether an imported session
+is gone at its source: its agent deleted it, and what was stored stays. In JSON
+these are locked_by, damaged, uncertain, open_calls and gone_at.`,
 		Example: `skein list
 	skein list --all --since 2d
 	skein list --agent codex --json`,

@@ -17,6 +17,7 @@ import (
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/internal/sleep"
+	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/store/activity"
 	"github.com/skein-dev/skein/store/lookup"
@@ -101,7 +102,7 @@ func (o *nowOptions) run(ctx context.Context, j *job.Job, _ []string) error {
 				return err
 			}
 		}
-		return nil
+		return budgetLines(ctx, j)
 	}
 	if len(lines) == 0 {
 		j.Say("no session was active in this time; --since 7d looks further back")
@@ -113,6 +114,17 @@ func (o *nowOptions) run(ctx context.Context, j *job.Job, _ []string) error {
 	notes, err := sessions.NearBudgets(ctx, j)
 	for _, n := range notes {
 		j.Say("budget: %s", n)
+	}
+	return err
+}
+
+// budgetLines prints how much of each budget is used, as JSON.
+func budgetLines(ctx context.Context, j *job.Job) error {
+	all, err := sessions.Budgets(ctx, j, nil)
+	for _, b := range all {
+		if err := job.WriteJSON(j.Stdout, map[string]price.Spent{"budget": b}); err != nil {
+			return err
+		}
 	}
 	return err
 }

@@ -210,9 +210,13 @@ func (o *ShowOptions) headOf(ctx context.Context, j *job.Job, s skein.Session) s
 	if created != "" {
 		created = "created " + created
 	}
+	gone := ""
+	if s.Gone != 0 {
+		gone = "gone at its source, seen " + terminal.Stamp(s.Gone, j.Now())
+	}
 	s = o.curtain.Session(s)
 	var facts []string
-	for _, f := range []string{j.Tilde(cmp.Or(s.Project, s.Cwd)), s.Agent, created, terminal.Count(s.Turns, "turn"), cost} {
+	for _, f := range []string{j.Tilde(cmp.Or(s.Project, s.Cwd)), s.Agent, created, terminal.Count(s.Turns, "turn"), cost, gone} {
 		if f = render.Line(f); f != "" {
 			facts = append(facts, f)
 		}

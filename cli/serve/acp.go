@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/writeback"
 	"github.com/skein-dev/skein/server/acp"
+	"github.com/skein-dev/skein/server/acp/live"
 )
 
 // NewACP returns the command acp.
@@ -32,8 +34,9 @@ program, over stdin and stdout, as skein chat does in a terminal: with the same
 agents, models, tools and permissions.
 
 With an AGENT, start that agent, which speaks the Agent Client Protocol over stdin
-and stdout, and stand between it and the editor. Everything they say passes; what is said in a session is stored as it is said: prompts before the
-agent sees them, and the whole of a turn before the editor sees its end.
+and stdout, and stand between it and the editor. Everything they say passes; what is
+said in a session is stored as it is said: prompts before the agent sees them, and
+the whole of a turn before the editor sees its end.
 
 The editor can list, load, resume, fork and delete the sessions of the folder's
 repository, of all agents. A session that this agent does not have is written for
@@ -43,7 +46,7 @@ AGENT is the word for an agent, or the agent's own command with its arguments af
 --. The words are ` + setup.ACPWords() + `. The agent has the editor's environment.
 
 --install enters this command in the configuration of an editor, for the agents named,
-or for all that are here; --undo takes it back, and so does skein setup --undo. The
+or for skein's own, whose word is skein, and all others that are here; --undo takes it back, and so does skein setup --undo. The
 editors are ` + strings.Join(setup.Editors(), ", ") + `: in Neovim through CodeCompanion, in VS
 Code through the extension ACP Client. Others are told the command in their own way.`,
 		Example: `skein acp
@@ -74,7 +77,7 @@ Code through the extension ACP Client. Others are told the command in their own 
 			Program: "skein", Version: j.Version, Host: host,
 			Command: command, Env: os.Environ(),
 			In: j.Stdin, Out: unclosed{j.Stdout}, Errs: j.Stderr,
-			Checkout: j.Here, Write: writeFor(j), Dir: dir,
+			Checkout: j.Here, Write: writeFor(j), Dir: dir, Live: liveSessions(j).Of(j.Owner()),
 		})
 	})
 	install := f.Plain(func(ctx context.Context, j *job.Job, args []string) error {
@@ -122,6 +125,11 @@ func agentCommand(args []string, dash int) ([]string, error) {
 		return nil, a.Missing()
 	}
 	return nil, fault.Advise(fault.Missing("there is no program %s on the PATH", args[0]), "install it, or name its path")
+}
+
+// liveSessions returns where the sessions of the store are reached while they are open.
+func liveSessions(j *job.Job) live.Sockets {
+	return live.Sockets{Dir: filepath.Join(j.Dirs.State, "live"), Store: j.Place.Scheme + ":" + j.Place.Path}
 }
 
 // writeFor returns a function that writes a session where an agent keeps its own.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
@@ -30,7 +32,7 @@ type ownAgent struct {
 }
 
 func (o *ownAgent) flags(c *cobra.Command) {
-	c.Flags().StringVar(&o.model, "model", "", "without an AGENT: let this `MODEL` answer in new sessions")
+	c.Flags().StringVar(&o.model, "model", "", "without an AGENT: let this `MODEL` answer in new sessions, and in those whose own cannot")
 	c.Flags().StringVar(&o.agent, "agent", "", "without an AGENT: let the agent with this `NAME` answer in new sessions")
 	c.Flags().StringArrayVar(&o.allow, "allow", nil, "without an AGENT: allow this `TOOL` to run without asking, such as shell")
 }
@@ -43,6 +45,10 @@ func (o *ownAgent) serve(ctx context.Context, j *job.Job) error {
 	dir, err := j.Getwd()
 	if err != nil {
 		return err
+	}
+	if o.model != "" { // it also answers where a session's own model cannot
+		j.Settings.Values = maps.Clone(j.Settings.Values)
+		j.Settings.Values["model"] = config.SettingValue{Text: o.model, From: "--model"}
 	}
 	return own.Serve(ctx, own.Options{
 		Store: j.Store, User: j.Owner(), Now: j.Now, Version: j.Version, Dir: dir,
@@ -154,7 +160,11 @@ func (t *editorThread) face() thread.Face {
 
 // ask asks the person in front of the editor.
 func (t *editorThread) ask(ctx context.Context, q job.Question) (job.Decision, error) {
-	a, err := t.at.Ask(ctx, own.Question{Text: q.Text, Always: q.Always, Call: q.Call})
+	asked := own.Question{Text: q.Text, Always: q.Always}
+	if q.Call != nil {
+		asked.Call = q.Call.ID
+	}
+	a, err := t.at.Ask(ctx, asked)
 	switch {
 	case a.Always:
 		return job.Always, err

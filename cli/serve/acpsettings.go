@@ -69,10 +69,7 @@ func (t *editorThread) Settings(context.Context) ([]own.SessionOption, error) {
 func (t *editorThread) Set(ctx context.Context, id, value string) error {
 	switch id {
 	case "mode":
-		if value == askMode {
-			value = ""
-		}
-		return thread.SetMode(ctx, t.Thread, thread.WorkMode(value))
+		return thread.SetMode(ctx, t.Thread, workMode(value))
 	case "model":
 		return t.answerBy(ctx, t.Team.Definition, value)
 	case "effort":
@@ -88,4 +85,14 @@ func (t *editorThread) Set(ctx context.Context, id, value string) error {
 		return err
 	}
 	return t.setAgent(ctx, value)
+}
+
+// Heed implements own.Thread.
+func (t *editorThread) Heed(mode string) { thread.HeedMode(t.Thread, workMode(mode)) }
+
+func workMode(value string) thread.WorkMode {
+	if value == askMode {
+		return thread.Ask
+	}
+	return thread.WorkMode(value)
 }

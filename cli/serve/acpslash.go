@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/skein-dev/skein/agent/roster"
 	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/thread"
+	"github.com/skein-dev/skein/cli/trace"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/acp/own"
 )
@@ -24,7 +25,7 @@ type editorCommand struct {
 func editorCommands() []editorCommand {
 	return []editorCommand{
 		{own.SlashCommand{Name: "compact", Doc: "let the model summarize older messages"}, compactHere},
-		{own.SlashCommand{Name: "undo", Doc: "take back the last turn, or the last N turns", Args: "N"}, undoHere},
+		{own.SlashCommand{Name: "undo", Doc: "take back the last turn, or the last N turns; with --files, also what they did to files, if you allow it", Args: "N --files"}, undoHere},
 		{own.SlashCommand{Name: "redo", Doc: "bring back what /undo or /clear took away"}, redoHere},
 		{own.SlashCommand{Name: "clear", Doc: "clear the context; no message is deleted"}, clearHere},
 		{own.SlashCommand{Name: "rename", Doc: "give this session a title", Args: "title"}, renameHere},
@@ -62,15 +63,34 @@ func compactHere(ctx context.Context, t *editorThread, _ string) (string, error)
 }
 
 func undoHere(ctx context.Context, t *editorThread, args string) (string, error) {
-	n := 1
-	if args != "" {
-		var err error
-		if n, err = strconv.Atoi(args); err != nil || n < 1 {
-			return "", fault.Usage("/undo %q: want how many turns, 1 or more", args)
+	u, err := trace.ParseUndo(args)
+	if err != nil {
+		return "", err
+	}
+	if u.Files {
+		if done, err := t.undoFiles(ctx, u); err != nil || !done {
+			return "Nothing was taken back.", err
 		}
 	}
-	text, err := t.Undo(ctx, n)
+	text, err := t.Undo(ctx, u.Turns)
 	return fmt.Sprintf("Taken back, although the editor still shows it; /redo brings it back. You had said:\n\n%s", text), err
+}
+
+// undoFiles takes back what the last turns did to files, if the person in front of the
+// editor allows it. It reports whether nothing of it is left.
+func (t *editorThread) undoFiles(ctx context.Context, u trace.UndoRequest) (bool, error) {
+	turn, err := t.UndoneTurn(ctx, u.Turns)
+	if err != nil {
+		return false, err
+	}
+	s, err := t.Session(ctx)
+	if err != nil {
+		return false, err
+	}
+	return trace.RewindFiles(ctx, t.job, &s, trace.FileRewind{Dir: t.at.Cwd, Turn: turn, Whole: u.Whole, Agree: func(question string) (bool, error) {
+		d, err := t.ask(ctx, job.Question{Text: question})
+		return d == job.Yes, err
+	}})
 }
 
 func redoHere(ctx context.Context, t *editorThread, _ string) (string, error) {
@@ -146,7 +166,7 @@ func (t *editorThread) setAgent(ctx context.Context, name string) error {
 	case thread.IsNotFound(err) && name == thread.Nameless:
 		d = roster.Default()
 	case thread.IsNotFound(err):
-		return fault.Missing("there is no agent %q", name)
+		return fault.Advise(fault.Missing("there is no agent %q", name), "the editor's options list the agents, and so does skein agents")
 	case err != nil:
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/agent/roster"
+	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
 	"github.com/skein-dev/skein/cli/terminal"
@@ -32,8 +33,13 @@ type talker struct {
 
 // Talk implements [web.Talker].
 func (w *talker) Talk(ctx context.Context, t *web.RunningTurn) (err error) {
+	defer func() { err = modelToChoose(err) }()
 	j := *w.job
 	at, o, err := w.spot(ctx, &j, t)
+	if err != nil {
+		return err
+	}
+	with, err := attachedIn(ctx, j.Store, t)
 	if err != nil {
 		return err
 	}
@@ -47,14 +53,38 @@ func (w *talker) Talk(ctx context.Context, t *web.RunningTurn) (err error) {
 	if t.Again {
 		out, err = th.AskAgain(ctx)
 	} else {
-		out, err = th.Say(ctx, t.Text)
+		out, err = th.SayWith(ctx, t.Text, with)
 	}
 	how := string(out.Stop)
 	if err != nil {
 		how = string(agent.Error)
 	}
 	w.always.add(th.Allowed)
-	return errors.Join(thread.NoModel(err), th.End(ctx, how))
+	return errors.Join(err, th.End(ctx, how))
+}
+
+// modelToChoose adds to err what to do on the page if no model is chosen.
+func modelToChoose(err error) error {
+	if m := (*roster.ModelError)(nil); errors.As(err, &m) && m.Name == "" {
+		return fault.Usage(`No model is chosen. Type one below, such as anthropic:MODEL, or echo to try this out. For good: model = "…" in config.toml.`)
+	}
+	return err
+}
+
+// attachedIn returns what a turn's prompt has beside its text: the files that came with it,
+// and those of the prompt in whose place it is.
+func attachedIn(ctx context.Context, store skein.Store, t *web.RunningTurn) (with thread.Attached, err error) {
+	if t.Edits > 0 {
+		if with, err = thread.AttachedTo(ctx, store, t.From, t.Edits); err != nil {
+			return with, err
+		}
+	}
+	for _, f := range t.Files {
+		if err := with.Attach(f.Name, f.Data); err != nil {
+			return with, err
+		}
+	}
+	return with, nil
 }
 
 // chatOf returns the dashboard's conversations.
@@ -169,7 +199,7 @@ func (f *webFace) observe(u agent.Update) {
 
 // ask asks whoever is looking at the page a question.
 func (f *webFace) ask(ctx context.Context, q job.Question) (job.Decision, error) {
-	answer, err := f.talk.Ask(ctx, web.Question{Text: q.Text, Always: q.Always})
+	answer, err := f.talk.Ask(ctx, web.Question{Text: q.Text, Always: q.Always, Call: q.Call})
 	switch answer {
 	case web.Yes:
 		return job.Yes, err

@@ -250,7 +250,11 @@ func (unclosed) Close() error { return nil }
 // mcpOptions returns the options of the MCP server's tools.
 func mcpOptions(j *job.Job) mcp.Options {
 	prices := sync.OnceValues(func() (*price.List, error) { return price.Load(j.Settings.Prices...) })
-	return mcp.Options{Version: j.Version, Now: j.Now, Probes: ofMachine(j), Cost: func(r skein.UsageRow) (float64, bool, error) {
+	var near func(context.Context) ([]string, error)
+	if isOwn(j) {
+		near = func(ctx context.Context) ([]string, error) { return sessions.NearBudgets(ctx, j) }
+	}
+	return mcp.Options{Version: j.Version, Now: j.Now, Probes: ofMachine(j), Budgets: near, Cost: func(r skein.UsageRow) (float64, bool, error) {
 		table, err := prices()
 		if err != nil {
 			return 0, false, err

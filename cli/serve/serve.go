@@ -26,6 +26,7 @@ import (
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/server"
+	"github.com/skein-dev/skein/server/acp/remote"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/mcp"
 	"github.com/skein-dev/skein/server/web"
@@ -143,6 +144,7 @@ func (o *serveOptions) run(ctx context.Context, j *job.Job, _ []string) error {
 			server.Routes(apiOptions(j)),
 			web.Routes(pages),
 			mcp.Routes(agents),
+			remote.Routes(remote.Options{Version: j.Version, Live: liveSessions(j), Redact: redact.New(), Checkout: j.Here}),
 			signed,
 			counts.routes,
 		)...)
@@ -248,13 +250,16 @@ func tokens(j *job.Job) (*door.Tokens, error) {
 	if r, ok := skein.PartOf[accounts.Registry](j.Whole); ok && err == nil {
 		t.In(r)
 	}
+	if trail, ok := skein.PartOf[accounts.AuditTrail](j.Whole); ok && err == nil {
+		t.Audit(trail)
+	}
 	return t, err
 }
 
 // apiOptions returns the options of the API.
 func apiOptions(j *job.Job) server.Options {
 	return server.Options{
-		Store: j.Store, Version: j.Version, Now: j.Now, Formats: exchange.All(), Redact: redact.New(), Probes: ofMachine(j), Files: isOwn(j),
+		Store: j.Store, Version: j.Version, Now: j.Now, Formats: exchange.All(), Redact: redact.New(), Probes: ofMachine(j), Files: isOwn(j), Budgets: budgets(j),
 		Prices: sync.OnceValues(func() (*price.List, error) { return price.Load(j.Settings.Prices...) }),
 		Purged: func(u skein.User, id skein.SessionID) error { return sessionlog.Remove(sessions.LogDir(j), u, id) },
 		Ready: func(ctx context.Context) error {
@@ -278,14 +283,23 @@ func ofMachine(j *job.Job) activity.Probes {
 // isOwn reports whether the store is one person's, on this machine.
 func isOwn(j *job.Job) bool { return j.Place.Scheme == "sqlite" }
 
+// budgets returns what says how much of the budgets is used; nil unless the store is one
+// person's, on this machine.
+func budgets(j *job.Job) func(context.Context) ([]price.Spent, error) {
+	if !isOwn(j) {
+		return nil
+	}
+	return func(ctx context.Context) ([]price.Spent, error) { return sessions.Budgets(ctx, j, nil) }
+}
+
 // webOptions returns the options of the dashboard.
 func webOptions(j *job.Job, log *slog.Logger) web.Options {
-	var budgets func(context.Context) ([]price.Spent, error)
+	var topics func(context.Context) ([]web.SettingTopic, error)
 	if isOwn(j) {
-		budgets = func(ctx context.Context) ([]price.Spent, error) { return sessions.Budgets(ctx, j, nil) }
+		topics = func(ctx context.Context) ([]web.SettingTopic, error) { return settingTopics(ctx, j) }
 	}
 	return web.Options{
-		Budgets: budgets, Probes: ofMachine(j), Folders: j.Place.Scheme == "sqlite",
+		Budgets: budgets(j), Settings: topics, Probes: ofMachine(j), Folders: j.Place.Scheme == "sqlite",
 		Version: j.Version, Now: j.Now, Log: log, Agents: exchange.HandoffNames(), Secrets: redact.New(),
 		Prices: sync.OnceValues(func() (*price.List, error) { return price.Load(j.Settings.Prices...) }),
 	}

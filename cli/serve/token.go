@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,19 +67,19 @@ func newTokenList(f *job.Frame) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := t.All()
+			all, err := t.Known(ctx)
 			if err != nil {
 				return err
 			}
-			if r := registryOf(j); r != nil {
-				more, err := door.Registered(ctx, r)
-				if err != nil {
-					return err
-				}
-				all = append(all, more...)
-			}
 			if !json {
-				return j.Table(j.Stdout, tokenTable(j, all))
+				table := tokenTable(j, all)
+				if !t.Audits() { // the store was not opened, and has what tokens were used for
+					table.Columns = slices.Delete(table.Columns, usedColumn, usedColumn+1)
+					for i, row := range table.Rows {
+						table.Rows[i] = slices.Delete(row, usedColumn, usedColumn+1)
+					}
+				}
+				return j.Table(j.Stdout, table)
 			}
 			for _, a := range all {
 				if err := job.WriteJSON(j.Stdout, a); err != nil {
@@ -93,17 +94,23 @@ func newTokenList(f *job.Frame) *cobra.Command {
 	return c
 }
 
-func tokenTable(j *job.Job, all []door.Token) *terminal.Table {
-	t := &terminal.Table{Columns: []terminal.Column{{Title: "TOKEN", Rank: 0, Paint: j.Paint.Cyan}, {Title: "MAY", Rank: 1}, {Title: "USER", Rank: 2}, {Title: "EXPIRES", Rank: 3}}}
+// usedColumn is the column of the last use in the table of tokens.
+const usedColumn = 3
+
+func tokenTable(j *job.Job, all []door.KnownToken) *terminal.Table {
+	t := &terminal.Table{Columns: []terminal.Column{{Title: "TOKEN", Rank: 0, Paint: j.Paint.Cyan}, {Title: "MAY", Rank: 1}, {Title: "USER", Rank: 2}, {Title: "LAST USED", Rank: 4}, {Title: "EXPIRES", Rank: 3}}}
 	for _, a := range all {
-		user, ends := "everyone's", "never"
+		user, used, ends := "everyone's", "not yet", "never"
 		if a.User != "" {
 			user = string(a.User)
+		}
+		if a.Used != 0 {
+			used = a.Used.Std().Format("2006-01-02 15:04")
 		}
 		if a.Expires != 0 {
 			ends = a.Expires.Std().Format("2006-01-02 15:04")
 		}
-		t.Rows = append(t.Rows, []string{render.Line(a.Name), a.Scope, render.Line(user), ends})
+		t.Rows = append(t.Rows, []string{render.Line(a.Name), a.Scope, render.Line(user), used, ends})
 	}
 	return t
 }
@@ -149,7 +156,7 @@ func parseExpiry(s string, now time.Time) (skein.Time, error) {
 
 // scopeFlag gives c the flag --scope, which is preset to scope.
 func scopeFlag(c *cobra.Command, value *string, scope string) {
-	c.Flags().StringVar(value, "scope", scope, "permissions: the `SCOPE` read, write or admin; add read:raw, as in write,read:raw, to show secrets, which skein on another machine needs")
+	c.Flags().StringVar(value, "scope", scope, "permissions: the `SCOPE` read, answer, write or admin; add read:raw, as in write,read:raw, to show secrets, which skein on another machine needs")
 }
 
 func newTokenSet(f *job.Frame) *cobra.Command {
@@ -159,16 +166,16 @@ func newTokenSet(f *job.Frame) *cobra.Command {
 		Args: job.Words(1, 1, "the NAME of a token"),
 		RunE: withRegistry(f, func(ctx context.Context, j *job.Job, args []string) error {
 			if scope == "" {
-				return fault.Usage("token set needs --scope: read, write or admin, with or without read:raw")
+				return fault.Usage("token set needs --scope: read, answer, write or admin, with or without read:raw")
 			}
 			if r := registryOf(j); r != nil && args[0] != door.First {
-				return door.SetScope(ctx, r, args[0], scope)
+				return noToken(door.SetScope(ctx, r, args[0], scope))
 			}
 			t, err := tokens(j)
 			if err != nil {
 				return err
 			}
-			return t.SetScope(args[0], scope)
+			return noToken(t.SetScope(args[0], scope))
 		}),
 	}
 	scopeFlag(c, &scope, "")
@@ -181,15 +188,23 @@ func newTokenRm(f *job.Frame) *cobra.Command {
 		Args: job.Words(1, 1, "the NAME of a token"),
 		RunE: withRegistry(f, func(ctx context.Context, j *job.Job, args []string) error {
 			if r := registryOf(j); r != nil && args[0] != door.First {
-				return r.RemoveAccess(ctx, args[0])
+				return noToken(r.RemoveAccess(ctx, args[0]))
 			}
 			t, err := tokens(j)
 			if err != nil {
 				return err
 			}
-			return t.Remove(args[0])
+			return noToken(t.Remove(args[0]))
 		}),
 	}
+}
+
+// noToken adds advice if the token does not exist.
+func noToken(err error) error {
+	if errors.Is(err, skein.ErrNotFound) {
+		return fault.Advise(err, "list the tokens: skein token list")
+	}
+	return err
 }
 
 // addToken creates a token, in the database if the store is one.
@@ -199,15 +214,11 @@ func addToken(ctx context.Context, j *job.Job, a door.Token) (token string, err 
 			err = fault.Advise(err, "take another name, or remove that token first: skein token rm %s", a.Name)
 		}
 	}()
-	r := registryOf(j)
-	if r == nil {
-		t, err := tokens(j)
-		if err != nil {
-			return "", err
-		}
-		return t.Add(a)
+	t, err := tokens(j)
+	if err != nil {
+		return "", err
 	}
-	token, err = door.Register(ctx, r, a)
+	token, err = t.Issue(ctx, a)
 	if errors.Is(err, skein.ErrNotFound) {
 		err = fault.Advise(err, "make the account first: skein user add %s", a.User)
 	}

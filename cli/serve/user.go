@@ -236,5 +236,5 @@ func accountLoss(ctx context.Context, r accounts.Registry, user skein.User) (job
 			return job.Destruction{Lines: []string{line}, Question: "Remove the account and its tokens?", Would: "the account and its tokens would be removed"}, nil
 		}
 	}
-	return job.Destruction{}, fault.Advise(fault.Missing("there is no account %q", user), "list the accounts: skein user list")
+	return job.Destruction{}, fmt.Errorf("user %q %w", user, skein.ErrNotFound)
 }

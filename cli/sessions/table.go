@@ -135,6 +135,9 @@ func StateOf(s *skein.Session) string {
 	if n := len(s.Open); n > 0 && s.LeftRunning() {
 		all = append(all, terminal.Count(n, "call")+" left running by a program that died")
 	}
+	if s.Gone != 0 {
+		all = append(all, "gone at its source")
+	}
 	if s.Damaged {
 		all = append(all, "damaged: run skein doctor")
 	}

@@ -34,7 +34,12 @@ var acpAgents = []ACPAgent{
 	{"qwen", "Qwen Code", []string{"qwen", "--acp"}, "npm install -g @qwen-code/qwen-code"},
 }
 
-// FindACPAgent returns the agent with a word.
+// ownACPAgent is skein's own agent, which skein acp starts if it is given no word.
+var ownACPAgent = ACPAgent{Word: "skein", Name: "skein"}
+
+func (a ACPAgent) isOwn() bool { return a.Word == ownACPAgent.Word }
+
+// FindACPAgent returns the agent of another program with a word.
 func FindACPAgent(word string) (ACPAgent, bool) {
 	i := slices.IndexFunc(acpAgents, func(a ACPAgent) bool { return a.Word == word })
 	if i < 0 {
@@ -49,7 +54,20 @@ func (a ACPAgent) Missing() error {
 }
 
 // title returns what editors call the agent, to tell it from the same one without skein.
-func (a ACPAgent) title() string { return a.Name + " (skein)" }
+func (a ACPAgent) title() string {
+	if a.isOwn() {
+		return a.Name
+	}
+	return a.Name + " (skein)"
+}
+
+// key returns what editors call the agent where they want one word.
+func (a ACPAgent) key(between string) string {
+	if a.isOwn() {
+		return a.Word
+	}
+	return "skein" + between + a.Word
+}
 
 // An editorProgram is an editor that speaks the Agent Client Protocol, and how it is told
 // which agents there are.
@@ -63,7 +81,7 @@ type editorProgram struct {
 var editors = []editorProgram{
 	{"acpx", func(m computer, all []ACPAgent) []fileEdit {
 		return entries(all, m.at("", ".acpx", "config.json"), func(a ACPAgent) jsonedit.Addition {
-			return jsonedit.Addition{Path: []string{"agents", "skein-" + a.Word}, Value: []byte(text(struct {
+			return jsonedit.Addition{Path: []string{"agents", a.key("-")}, Value: []byte(text(struct {
 				Argv []string `json:"argv"`
 			}{m.acp(a)}))}
 		})
@@ -75,7 +93,7 @@ var editors = []editorProgram{
 	}},
 	{"neovim", func(m computer, all []ACPAgent) (edits []fileEdit) {
 		for _, a := range all {
-			edits = append(edits, fileEdit{What: a.Name, Path: filepath.Join(m.nvim(), "after", "plugin", "skein_"+a.Word+".lua"), Text: m.lua(a)})
+			edits = append(edits, fileEdit{What: a.Name, Path: filepath.Join(m.nvim(), "after", "plugin", a.key("_")+".lua"), Text: m.lua(a)})
 		}
 		return edits
 	}},
@@ -112,7 +130,12 @@ func entries(all []ACPAgent, path string, entry func(ACPAgent) jsonedit.Addition
 }
 
 // acp returns the command that an editor is to start for an agent.
-func (m computer) acp(a ACPAgent) []string { return m.command("acp", a.Word) }
+func (m computer) acp(a ACPAgent) []string {
+	if a.isOwn() {
+		return m.command("acp")
+	}
+	return m.command("acp", a.Word)
+}
 
 // entry returns the entry of an agent, in the form that most editors read.
 func (m computer) entry(member, kind string, a ACPAgent) jsonedit.Addition {
@@ -162,9 +185,9 @@ local function add()
   if not (ok and config.adapters and config.adapters.acp) then
     return
   end
-  config.adapters.acp[` + text("skein_"+a.Word) + `] = function()
+  config.adapters.acp[` + text(a.key("_")) + `] = function()
     return require("codecompanion.adapters").extend(` + text(base) + `, {
-      name = ` + text("skein_"+a.Word) + `,
+      name = ` + text(a.key("_")) + `,
       formatted_name = ` + text(a.title()) + `,
       commands = { default = { ` + strings.Join(command, ", ") + ` } },
     })
@@ -198,7 +221,7 @@ type ACPInstall struct {
 // skein acp, or takes them back. It asks first.
 //
 // The error wraps fault.ErrUsage if the editor or an agent is unknown, and
-// [skein.ErrNotFound] if there is none of the agents here.
+// [skein.ErrNotFound] if an agent is not here.
 func InstallACP(ctx context.Context, j *job.Job, in *ACPInstall) error {
 	i := slices.IndexFunc(editors, func(e editorProgram) bool { return e.Word == in.Editor })
 	if i < 0 {
@@ -212,8 +235,11 @@ func InstallACP(ctx context.Context, j *job.Job, in *ACPInstall) error {
 	var agents []ACPAgent
 	for _, w := range in.Agents {
 		a, known := FindACPAgent(w)
+		if w == ownACPAgent.Word {
+			a, known = ownACPAgent, true
+		}
 		if !known {
-			return fault.Usage("%q is no agent with a word of its own; those with one are %s", w, ACPWords())
+			return fault.Usage("%q is no agent with a word of its own; those with one are %s, %s", w, ACPWords(), ownACPAgent.Word)
 		}
 		agents = append(agents, a)
 	}
@@ -239,9 +265,13 @@ func InstallACP(ctx context.Context, j *job.Job, in *ACPInstall) error {
 	return o.doAll(ctx, j, m, done, all)
 }
 
-// installed returns the agents that can be started; if none are wanted, all that can.
+// installed returns the agents that can be started; if none are wanted, all that can,
+// skein's own among them.
 func installed(wanted []ACPAgent) (here []ACPAgent, err error) {
 	for _, a := range wanted {
+		if a.isOwn() {
+			continue
+		}
 		if _, err := exec.LookPath(a.Command[0]); err != nil {
 			return nil, a.Missing()
 		}
@@ -254,10 +284,7 @@ func installed(wanted []ACPAgent) (here []ACPAgent, err error) {
 			here = append(here, a)
 		}
 	}
-	if len(here) == 0 {
-		return nil, fault.Advise(fault.Missing("none of the agents that skein can start for an editor is here: %s", ACPWords()), "install one, such as: %s", acpAgents[0].Install)
-	}
-	return here, nil
+	return append(here, ownACPAgent), nil
 }
 
 // ACPWords lists the words of the agents that have one.

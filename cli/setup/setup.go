@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,10 +26,12 @@ type options struct {
 	undo, check, json bool
 	foreground, git   bool
 	job.Consent
+	help helpTexts
 }
 
-// NewSetup returns the command setup.
-func NewSetup(f *job.Frame) *cobra.Command {
+// NewSetup returns the command setup. manual returns the manual page, in the language of
+// man(7), of a command and those below it.
+func NewSetup(f *job.Frame, manual func(*cobra.Command) string) *cobra.Command {
 	var o options
 	c := &cobra.Command{
 		Use:   "setup [flags]",
@@ -38,8 +39,9 @@ func NewSetup(f *job.Frame) *cobra.Command {
 		Long: `Find the agents on this machine and connect skein to them: a service of yours that
 imports what they write as they write it, hooks that tell it at once what they do,
 skein's MCP server in their settings, a skill that tells them when to look things up,
-and, for Claude Code, a status line if there is none. setup says what it would do, and
-asks once.
+and, for Claude Code, a status line if there is none. It also installs the manual page,
+and the completion of commands for your shell. setup says what it would do, and asks
+once.
 
 --git does something else, only in the repository here and only if you ask for it:
 hooks of Git that name the sessions that wrote a commit in its message, in trailers
@@ -58,8 +60,9 @@ it is. --check says what is in place, and what is not.`,
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	names := make([]string, 0, len(programs())+1)
-	names = append(names, "service")
+	o.help = helpTexts{c.Root, manual}
+	names := make([]string, 0, len(programs())+len(parts))
+	names = append(names, parts...)
 	for _, a := range programs() {
 		names = append(names, a.Format)
 	}
@@ -98,7 +101,7 @@ func (o *options) run(ctx context.Context, j *job.Job, _ []string) error {
 	}
 	for _, names := range [][]string{o.only, o.except} {
 		for _, n := range names {
-			if n != "service" && !slices.ContainsFunc(programs(), func(a agentProgram) bool { return a.Format == n }) {
+			if !slices.Contains(parts, n) && !slices.ContainsFunc(programs(), func(a agentProgram) bool { return a.Format == n }) {
 				return fault.Usage("%q is no part of the setup; skein setup --help lists them", n)
 			}
 		}
@@ -111,7 +114,7 @@ func (o *options) run(ctx context.Context, j *job.Job, _ []string) error {
 	case o.git && !o.check:
 		return o.setUpGit(ctx, j, done)
 	case o.undo:
-		return o.takeBack(ctx, j, done, func(d *fileEdit) bool { return o.wants(cmp.Or(d.Agent, "service")) })
+		return o.takeBack(ctx, j, done, func(d *fileEdit) bool { return o.wants(d.part()) })
 	case o.check:
 		all, err := o.checked(ctx, j, done)
 		return errors.Join(o.show(j, all), err)
@@ -221,6 +224,14 @@ func (o *options) steps(ctx context.Context, m computer, done *journal) (all []s
 		default:
 			all = append(all, setupStep{What: s.What, Path: s.Path, change: &s.fileEdit, service: s, State: toDo})
 		}
+	}
+	for _, c := range o.help.edits(m, isThere) {
+		if o.wants(c.part()) {
+			all = append(all, setupStep{What: c.What, Path: c.Path, change: &c, State: toDo})
+		}
+	}
+	if o.wants(completion) && m.shell() == "zsh" {
+		all = append(all, setupStep{What: completion, State: impossible, Error: "zsh has no folder of yours for it; put this into ~/.zshrc, after compinit: source <(skein completion zsh)"})
 	}
 	for _, a := range programs() {
 		if !a.here(m) {

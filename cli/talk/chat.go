@@ -65,7 +65,7 @@ type chat struct {
 }
 
 func chatOf(j *job.Job, o thread.Options) *chat {
-	return &chat{options: o, observer: observer{thinking: o.Thinking, display: display{Job: j}}}
+	return &chat{options: o, observer: observer{thinking: o.Show.Thinking, display: display{Job: j}}}
 }
 
 // converse runs the conversation that the flags ask for.

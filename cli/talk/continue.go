@@ -82,7 +82,7 @@ func (o *runOptions) goOn(ctx context.Context, j *job.Job, args []string, start 
 	}
 	return o.with(ctx, j, start, program, func(t *thread.Thread) (agent.Outcome, error) {
 		if prompt != "" {
-			return t.Answer(ctx, prompt)
+			return t.Answer(ctx, prompt, thread.Attached{})
 		}
 		pending, err := t.Pending(ctx)
 		if err != nil {

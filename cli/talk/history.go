@@ -67,11 +67,11 @@ func (c *chat) banner() {
 // past shows the earlier messages of s, as the flags ask.
 func (c *chat) past(ctx context.Context, s skein.Session) error {
 	switch {
-	case c.options.None:
+	case c.options.Show.None:
 		return nil
-	case c.options.Replay:
+	case c.options.Show.Replay:
 		return c.again(ctx, s)
-	case c.options.Full:
+	case c.options.Show.Full:
 		return c.everything(ctx, s)
 	}
 	return c.messages(ctx, s, resumed)
@@ -155,12 +155,12 @@ func (c *chat) transcript(w io.Writer) *read.Transcript {
 	} else {
 		env.Terminal.Out = false
 	}
-	return read.NewTranscript(w, &j, &read.ShowOptions{Thinking: c.options.Thinking})
+	return read.NewTranscript(w, &j, &read.ShowOptions{Thinking: c.options.Show.Thinking})
 }
 
 // again shows s at the pace at which it was said.
 func (c *chat) again(ctx context.Context, s skein.Session) error {
-	r := &read.Replaying{Speed: c.options.Speed}
+	r := &read.Replaying{Speed: c.options.Show.Speed}
 	if t, ok := c.screen.(*screen.Terminal); ok {
 		keys, release := t.Keys()
 		defer release()

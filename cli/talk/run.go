@@ -89,14 +89,14 @@ func (o *runOptions) once(ctx context.Context, j *job.Job, args []string, start 
 		if prompt == "" && t.Team.Definition.Task == "" {
 			return agent.Outcome{}, fault.Advise(fault.Usage("%s needs a PROMPT: the agent %s has no task of its own", program, t.Team.Name), "see: %s --help", program)
 		}
-		return t.Answer(ctx, prompt)
+		return t.Answer(ctx, prompt, thread.Attached{})
 	})
 }
 
 // with opens the thread, lets turn run one turn in it, prints its outcome and
 // closes the thread.
 func (o *runOptions) with(ctx context.Context, j *job.Job, start thread.Start, program string, turn func(*thread.Thread) (agent.Outcome, error)) (err error) {
-	w := &runFace{job: j, json: o.json, thinking: o.Thinking, titles: map[string]string{}}
+	w := &runFace{job: j, json: o.json, thinking: o.Show.Thinking, titles: map[string]string{}}
 	f := thread.Face{Program: program, Observe: w.observe}
 	if j.Terminal.In && j.Terminal.Err {
 		f.Ask = j.Ask
@@ -251,8 +251,8 @@ func given(ctx context.Context, j *job.Job, args []string) (string, error) {
 // such a flag, the last few on a terminal. Stdout is for the answer.
 func (w *runFace) past(ctx context.Context) error {
 	o := w.thread.Options
-	few := !o.Full && !o.Replay
-	if few && (o.None || w.json || !w.job.Terminal.Err) {
+	few := !o.Show.Full && !o.Show.Replay
+	if few && (o.Show.None || w.json || !w.job.Terminal.Err) {
 		return nil
 	}
 	s := w.thread.At.Session // for a fork, its parent
@@ -266,9 +266,9 @@ func (w *runFace) past(ctx context.Context) error {
 		return nil
 	}
 	j := w.onStderr()
-	show := &read.ShowOptions{Thinking: o.Thinking}
-	if o.Replay {
-		return read.Replay(ctx, j, j.Stdout, s, &read.Replaying{Speed: o.Speed}, show)
+	show := &read.ShowOptions{Thinking: o.Show.Thinking}
+	if o.Show.Replay {
+		return read.Replay(ctx, j, j.Stdout, s, &read.Replaying{Speed: o.Show.Speed}, show)
 	}
 	t := read.NewTranscript(j.Stdout, j, show)
 	if few {

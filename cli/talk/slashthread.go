@@ -122,30 +122,20 @@ func begun(ctx context.Context, c *chat, what string) (skein.Session, error) {
 
 // undoTurns is /undo [N] [--files] [--whole].
 func undoTurns(ctx context.Context, c *chat, args string) error {
-	n, files, whole := 1, false, false
-	for _, word := range strings.Fields(args) {
-		switch word {
-		case "--files":
-			files = true
-		case "--whole":
-			files, whole = true, true
-		default:
-			var err error
-			if n, err = strconv.Atoi(word); err != nil || n < 1 {
-				return fault.Usage("/undo %q: want how many turns, 1 or more, and --files", word)
-			}
-		}
+	u, err := trace.ParseUndo(args)
+	if err != nil {
+		return err
 	}
 	s, err := begun(ctx, c, "undo")
 	if err != nil {
 		return err
 	}
-	if files {
-		turn, err := c.thread.UndoneTurn(ctx, n)
+	if u.Files {
+		turn, err := c.thread.UndoneTurn(ctx, u.Turns)
 		if err != nil {
 			return err
 		}
-		done, err := trace.RewindFiles(ctx, c.Job, &s, trace.FileRewind{Turn: turn, Whole: whole, Agree: func(question string) (bool, error) {
+		done, err := trace.RewindFiles(ctx, c.Job, &s, trace.FileRewind{Turn: turn, Whole: u.Whole, Agree: func(question string) (bool, error) {
 			d, err := c.ask(ctx, job.Question{Text: question})
 			return d == job.Yes, err
 		}})
@@ -156,11 +146,11 @@ func undoTurns(ctx context.Context, c *chat, args string) error {
 			return err
 		}
 	}
-	text, err := c.thread.Undo(ctx, n)
+	text, err := c.thread.Undo(ctx, u.Turns)
 	if err != nil {
 		return err
 	}
-	c.done("%s taken back; /redo brings it back", turnsWere(n))
+	c.done("%s taken back; /redo brings it back", turnsWere(u.Turns))
 	c.screen.Prefill(text)
 	return nil
 }

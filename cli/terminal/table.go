@@ -17,7 +17,7 @@ type Column struct {
 	Min   int  // width that it can be cut down to; 0: never cut
 	Right bool // align right, for numbers
 	Left  bool // cut at the left end, for paths
-	Whole bool // not cut in a pipe, for what is said nowhere else
+	Whole bool // for what is said nowhere else: not cut in a pipe and, where it comes last and is not cut at the left, not on a terminal
 	asked bool // shown even if it is empty
 	Paint func(string) string
 }
@@ -151,29 +151,47 @@ func (t *Table) Fit(widths []int, room int) []int {
 }
 
 func (t *Table) line(b *strings.Builder, cells []string, widths []int, paint func(i int) func(string) string) {
-	pad := 0
+	pad, left := 0, 0
+	last := len(widths) - 1
+	for last > 0 && widths[last] == 0 {
+		last--
+	}
 	for i, c := range t.Columns {
 		if widths[i] == 0 {
 			continue
 		}
-		text := Cut(cells[i], widths[i])
-		if c.Left {
-			text = CutLeft(cells[i], widths[i])
-		}
-		space := widths[i] - ansi.StringWidth(text)
 		b.WriteString(strings.Repeat(" ", pad))
-		pad = gap
-		if c.Right {
-			b.WriteString(strings.Repeat(" ", space))
-		} else {
-			pad += space
+		for n, text := range c.lines(cells[i], widths[i], i == last) {
+			if n > 0 {
+				b.WriteString("\n" + strings.Repeat(" ", left))
+			}
+			space := widths[i] - ansi.StringWidth(text)
+			pad = gap
+			if c.Right {
+				b.WriteString(strings.Repeat(" ", space))
+			} else {
+				pad += space
+			}
+			if p := paint(i); p != nil {
+				text = p(text)
+			}
+			b.WriteString(text)
 		}
-		if p := paint(i); p != nil {
-			text = p(text)
-		}
-		b.WriteString(text)
+		left += widths[i] + gap
 	}
 	b.WriteString("\n")
+}
+
+// lines returns the lines of a cell: one that is cut, unless the column is whole and the
+// last one that is shown.
+func (c *Column) lines(cell string, width int, last bool) []string {
+	switch {
+	case c.Left:
+		return []string{CutLeft(cell, width)}
+	case c.Whole && last:
+		return strings.Split(ansi.Wrap(cell, width, ""), "\n")
+	}
+	return []string{Cut(cell, width)}
 }
 
 // Cut shortens text to at most width columns, with … at the end if something was

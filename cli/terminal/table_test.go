@@ -24,6 +24,20 @@ func TestATableFitsItsTerminal(t *testing.T) {
 	}
 }
 
+// What is said nowhere else goes on in the next line of a narrow terminal, if nothing
+// comes after it.
+func TestATableCutsNoReason(t *testing.T) {
+	tab := &Table{
+		Columns: []Column{{Title: "WHAT"}, {Title: "WHERE", Rank: 1, Min: 12, Whole: true}, {Title: "LAST", Rank: 2}},
+		Rows:    [][]string{{"hooks", "~/a.json: line 1 is no JSON", ""}, {"skill", "~/b", ""}},
+	}
+	const want = "WHAT   WHERE\nhooks  ~/a.json: line 1\n       is no JSON\nskill  ~/b\n"
+	var b strings.Builder
+	if err := tab.Write(&b, tab.Fit(tab.Natural(), 24), nil); err != nil || b.String() != want {
+		t.Errorf("in 24 columns:\n%swant\n%s(%v)", b.String(), want, err)
+	}
+}
+
 // In a pipe there is room for Piped columns; what is said nowhere else stays whole.
 func TestATableInAPipe(t *testing.T) {
 	long := strings.Repeat("x", Piped)

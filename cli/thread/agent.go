@@ -12,6 +12,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/agent/roster"
+	"github.com/skein-dev/skein/agent/tool/files"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
@@ -38,7 +39,10 @@ func Roster(j *job.Job, store skein.Store, cwd string) *roster.Roster {
 		Window:    func(provider, model string) int64 { return window(j, provider, model) },
 		Store:     store,
 		Memory:    memoryDir(j),
-		Shut:      slices.DeleteFunc([]string{j.Place.File()}, func(s string) bool { return s == "" }),
+		Files: files.Options{
+			Shut:   slices.DeleteFunc([]string{j.Place.File()}, func(s string) bool { return s == "" }),
+			Memory: j.Dirs.Config,
+		},
 
 		Version:      j.Version,
 		CompactAfter: compactAfter(j),
@@ -189,7 +193,7 @@ func noModel(err error, name, try string) error {
 	}
 	if m := (*roster.ModelError)(nil); errors.As(err, &m) {
 		if m.Name == "" {
-			return fault.Advise(fault.Usage("no model is chosen"), "name one %s; to try it out: %s", name, try)
+			return fault.Advise(&fault.StatedError{Text: "no model is chosen", Kind: errors.Join(fault.ErrUsage, m)}, "name one %s; to try it out: %s", name, try)
 		}
 		return fault.Advise(fault.Usage("%v", err), "%s", cmp.Or(m.Do, "see which providers there are: skein key"))
 	}

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/agent/roster"
 	"github.com/skein-dev/skein/agent/tool"
@@ -80,7 +81,7 @@ func (a *Allowed) Runs(of tool.Tool) bool {
 
 // decides decides whether a tool that asks first may run, if nobody need be asked.
 func (t *Thread) decides(of tool.Tool) (agent.Approval, bool) {
-	yes := t.Allowed.Runs(of) || t.Options.Mode == Auto && !of.Each
+	yes := t.Allowed.Runs(of) || t.auto.Load() && !of.Each
 	return agent.Approval{Yes: yes}, yes
 }
 
@@ -91,7 +92,7 @@ func (t *Thread) approve(ctx context.Context, of tool.Tool, c tool.Call, text st
 		t.face.Tell("not allowed, as nobody can be asked: %s; --allow %s lets it run", render.Line(text), name)
 		return agent.Approval{Reason: "Nobody can be asked, and " + name + " was not allowed beforehand."}, nil
 	}
-	q := job.Question{Text: text, Call: c.ID}
+	q := job.Question{Text: text, Call: &skein.Call{ID: c.ID, Name: name, Input: c.Input}}
 	if !of.Each {
 		q.Always = "in this project"
 	}
@@ -100,13 +101,13 @@ func (t *Thread) approve(ctx context.Context, of tool.Tool, c tool.Call, text st
 		return agent.Approval{}, err
 	}
 	if r == job.Always {
-		t.allowForGood(name)
+		t.allowAlways(name)
 	}
 	return agent.Approval{Yes: r != job.No}, nil
 }
 
-// allowForGood allows the tool name in this project from now on.
-func (t *Thread) allowForGood(name string) {
+// allowAlways allows the tool name in this project from now on.
+func (t *Thread) allowAlways(name string) {
 	t.Allowed.Tools = append(t.Allowed.Tools, name)
 	if err := allowInProject(t.Job, t.Allowed.Project, name); err != nil {
 		t.face.Tell("%s is allowed until the end of this program only: %v", name, err)
@@ -138,7 +139,7 @@ func (t *Thread) trust(ctx context.Context, d roster.Definition, s roster.Server
 	case r == job.No:
 		return refused
 	case r == job.Always:
-		t.allowForGood(exact)
+		t.allowAlways(exact)
 	}
 	return nil
 }

@@ -193,9 +193,14 @@ func attachFile(prompt string, at mention, path string, size int64) ([]skein.Par
 	if err != nil {
 		return nil, nil, err
 	}
+	return fileParts(at, "@"+at.name, path, data, source(prompt, at, path))
+}
+
+// fileParts is attachFile for the bytes of a file. Errors call it label.
+func fileParts(at mention, label, path string, data, meta []byte) ([]skein.Part, *skein.Blob, error) {
 	media := mediaOf(path, data)
 	f := skein.File{Name: at.name, Media: media, Size: int64(len(data))}
-	part := skein.Part{Kind: skein.PartFile, File: &f, Meta: source(prompt, at, path)}
+	part := skein.Part{Kind: skein.PartFile, File: &f, Meta: meta}
 	if !utf8.Valid(data) || strings.HasPrefix(media, "image/") || strings.HasPrefix(media, "application/pdf") {
 		blob := skein.NewBlob(data)
 		f.Blob = blob.Hash
@@ -204,12 +209,12 @@ func attachFile(prompt string, at mention, path string, size int64) ([]skein.Par
 	text := string(data)
 	if at.first > 0 {
 		if text, f.First, f.Last = lines(text, at.first, at.last); f.Last == 0 {
-			return nil, nil, fault.Usage("@%s: no line %d", at.name, at.first)
+			return nil, nil, fault.Usage("%s: no line %d", label, at.first)
 		}
 		f.Size = int64(len(text))
 	}
 	if len(text) > maxAttachedText {
-		return nil, nil, fault.Advise(fault.Usage("@%s: the file has %s of text; want at most %s", at.name, terminal.BytesText(int64(len(text))), terminal.BytesText(maxAttachedText)),
+		return nil, nil, fault.Advise(fault.Usage("%s: the file has %s of text; want at most %s", label, terminal.BytesText(int64(len(text))), terminal.BytesText(maxAttachedText)),
 			"attach some lines of it: @%s:1-200", at.name)
 	}
 	named := fmt.Sprintf("<file %q", at.name)

@@ -34,7 +34,7 @@ func (t *Thread) withinBudget(ctx context.Context) error {
 			continue
 		}
 		if s.Percent >= 100 {
-			if err := t.overBudget(ctx, s); err != nil {
+			if err := t.face.overBudget(ctx, s); err != nil {
 				return err
 			}
 		} else {
@@ -46,12 +46,12 @@ func (t *Thread) withinBudget(ctx context.Context) error {
 }
 
 // overBudget asks whether to go on though a budget is used up.
-func (t *Thread) overBudget(ctx context.Context, s price.Spent) error {
+func (f *Face) overBudget(ctx context.Context, s price.Spent) error {
 	over := fault.Advise(fmt.Errorf("the budget is used up: %s", s), "to go on anyway: --over-budget; to change it: skein help config")
-	if t.face.Ask == nil {
+	if f.Ask == nil {
 		return over
 	}
-	r, err := t.face.Ask(ctx, job.Question{Text: fmt.Sprintf("The budget is used up: %s. Go on?", s)})
+	r, err := f.Ask(ctx, job.Question{Text: fmt.Sprintf("The budget is used up: %s. Go on?", s)})
 	if err == nil && r == job.No {
 		err = over
 	}

@@ -49,11 +49,16 @@ type Options struct {
 	Start  Start // set by the command; it overrides the start that open is passed
 	TakeUp bool  // when a conversation is opened, first answer a prompt that has no answer yet
 
-	Full     bool // --full-history
-	None     bool // --no-history
-	Thinking bool // --show-thinking
-	Replay   bool
-	Speed    float64 // --replay-speed
+	Show ShownMessages
+}
+
+// ShownMessages says which earlier messages a command shows, and how it shows messages.
+type ShownMessages struct {
+	Full     bool    // --full-history: all of them, not only the last ones
+	None     bool    // --no-history
+	Thinking bool    // --show-thinking
+	Replay   bool    // at their own pace
+	Speed    float64 // --replay-speed: how many times as fast
 }
 
 // PickFlags adds to c the flags that pick a thread.
@@ -87,11 +92,11 @@ func (o *Options) Flags(c *cobra.Command) {
 // ShowFlags adds to c the flags that say what is shown of a resumed thread.
 func (o *Options) ShowFlags(c *cobra.Command) {
 	g := c.Flags()
-	g.BoolVar(&o.Full, "full-history", false, "show all earlier messages, not only the last ones")
-	g.BoolVar(&o.None, "no-history", false, "show no earlier messages")
-	g.BoolVar(&o.Thinking, "show-thinking", false, "show the models' reasoning")
-	g.BoolVar(&o.Replay, "replay", false, "replay earlier messages at their own pace")
-	g.Float64Var(&o.Speed, "replay-speed", 2, "how many `times` as fast")
+	g.BoolVar(&o.Show.Full, "full-history", false, "show all earlier messages, not only the last ones")
+	g.BoolVar(&o.Show.None, "no-history", false, "show no earlier messages")
+	g.BoolVar(&o.Show.Thinking, "show-thinking", false, "show the models' reasoning")
+	g.BoolVar(&o.Show.Replay, "replay", false, "replay earlier messages at their own pace")
+	g.Float64Var(&o.Show.Speed, "replay-speed", 2, "how many `times` as fast")
 }
 
 // Picks returns how many flags pick a thread.
@@ -109,10 +114,10 @@ func (o *Options) check() error {
 	switch {
 	case o.Picks() > 1:
 		return fault.Usage("--continue, --resume and --key: want one of them")
-	case o.Full && o.None:
+	case o.Show.Full && o.Show.None:
 		return fault.Usage("--full-history and --no-history: want one of them")
-	case !(o.Speed > 0) && o.Replay:
-		return fault.Usage("--replay-speed %v: want a number above 0", o.Speed)
+	case !(o.Show.Speed > 0) && o.Show.Replay:
+		return fault.Usage("--replay-speed %v: want a number above 0", o.Show.Speed)
 	}
 	return nil
 }

@@ -36,10 +36,15 @@ func (m WorkMode) of(a agent.Agent) agent.Agent {
 	return a
 }
 
+// HeedMode lets a mode decide, from the next call on, whether tools ask first. It can be
+// called at any time, during a turn too. SetMode changes the rest.
+func HeedMode(t *Thread, m WorkMode) { t.auto.Store(m == Auto) }
+
 // SetMode changes the mode of a thread. Errors are the store's.
 func SetMode(ctx context.Context, t *Thread, m WorkMode) error {
 	was := t.Options.Mode
 	t.Options.Mode = m
+	HeedMode(t, m)
 	if (was == Plan) == (m == Plan) {
 		return nil
 	}

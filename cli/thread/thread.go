@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/agent/roster"
-	"github.com/skein-dev/skein/agent/sessionlog"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
@@ -31,15 +31,14 @@ type Thread struct {
 	Options *Options
 	face    Face
 	At      Selection
-	Allowed *Allowed // tools that need not ask
-	answers int      // turns answered by this process
-	budgets []string // that the person was told of
+	Allowed *Allowed    // tools that need not ask
+	auto    atomic.Bool // the mode is Auto; see [HeedMode]
+	answers int         // turns answered by this process
+	budgets []string    // that the person was told of
 
 	guidance guidance.Guidance // as read when the thread was opened
 
-	logs      *sessionlog.Logs // nil if none are kept
-	logFailed bool             // and the person was told
-	swept     chan error       // receives the result of removing dead logs; nil if none are removed
+	log keptLog
 }
 
 // OpenAt opens the thread of the session at a spot, such as one that the person
@@ -52,10 +51,11 @@ func (o *Options) OpenAt(ctx context.Context, j *job.Job, at Selection, f Face) 
 	if err := t.settle(ctx); err != nil {
 		return nil, err
 	}
-	t.logs = sessions.Logs(j, t.Store)
+	HeedMode(t, o.Mode)
+	t.log = keptLog{logs: sessions.Logs(j, t.Store), tell: f.Tell}
 	t.Roster = Roster(j, t.Store, t.Cwd())
 	t.Roster.Effort = cmp.Or(llm.Effort(o.Effort), t.Roster.Effort)
-	t.Roster.Editor, t.Roster.Servers = o.Editor, o.Servers
+	t.Roster.Files.Editor, t.Roster.Servers = o.Editor, o.Servers
 	t.guide()
 	if t.Team, err = t.answering(ctx); err != nil {
 		return nil, err
@@ -63,7 +63,10 @@ func (o *Options) OpenAt(ctx context.Context, j *job.Job, at Selection, f Face) 
 	if t.Thread, err = t.begin(ctx); err != nil {
 		return nil, errors.Join(locked(err), t.Team.Close())
 	}
-	t.openLog(ctx)
+	if t.Begun() {
+		t.log.mend(ctx, t.ID())
+	}
+	t.log.sweep(ctx, sessions.Logs(j, j.Store))
 	if err := t.keepAgent(ctx); err != nil {
 		return nil, errors.Join(err, t.End(ctx, string(agent.Error)))
 	}
@@ -106,7 +109,11 @@ func (t *Thread) begin(ctx context.Context) (*agent.Thread, error) {
 // observe passes on what happens, and tells the ID of a new session.
 func (t *Thread) observe(u agent.Update) {
 	if u.Kind == agent.Stored {
-		t.log(u)
+		id := t.At.Session.ID // if the thread is still being opened
+		if t.Thread != nil {
+			id = t.ID()
+		}
+		t.log.add(cmp.Or(u.Child, id), u.Events)
 		if u.Child == "" && len(u.Events) > 0 && u.Events[0].Kind == skein.KindCreated {
 			t.face.Tell("session %s", t.ID())
 		}
@@ -240,7 +247,7 @@ func (t *Thread) End(ctx context.Context, how string) error {
 	ctx = context.WithoutCancel(ctx)
 	begun := t.Begun()
 	err := errors.Join(t.Close(ctx, how), t.Team.Close())
-	t.closeLog()
+	t.log.close()
 	if begun && !t.Options.NoHint {
 		t.face.Tell("This was session %s\nResume with: skein chat -r %s", t.ID(), terminal.ShellWord(sessions.ShortID(t.ID())))
 	}
@@ -252,14 +259,21 @@ func (t *Thread) End(ctx context.Context, how string) error {
 // the new session's key, it continues that session, or uses another key. Then the
 // session may get a title. Errors are those of agent.Thread.Turn and of open.
 func (t *Thread) Say(ctx context.Context, text string) (agent.Outcome, error) {
-	out, err := t.Answer(ctx, text)
+	return t.SayWith(ctx, text, Attached{})
+}
+
+// SayWith is Say with attachments.
+//
+// Errors are those of Say.
+func (t *Thread) SayWith(ctx context.Context, text string, with Attached) (agent.Outcome, error) {
+	out, err := t.Answer(ctx, text, with)
 	return out, t.Titled(ctx, out, err)
 }
 
-// Answer is say without the title.
+// Answer is SayWith without the title.
 //
 // The error is that of the turn; see agent.Thread.Turn.
-func (t *Thread) Answer(ctx context.Context, text string) (agent.Outcome, error) {
+func (t *Thread) Answer(ctx context.Context, text string, with Attached) (agent.Outcome, error) {
 	if task := t.Team.Definition.Task; task != "" && !t.Begun() {
 		text = Joined(task, text)
 	}
@@ -267,7 +281,8 @@ func (t *Thread) Answer(ctx context.Context, text string) (agent.Outcome, error)
 	if err != nil {
 		return agent.Outcome{}, err
 	}
-	return t.send(ctx, m, blobs)
+	m.Parts = append(m.Parts, with.Parts...)
+	return t.send(ctx, m, append(blobs, with.Blobs...))
 }
 
 // send sends a message as the person's prompt.
@@ -341,45 +356,4 @@ func Joined(a, b string) string {
 		return a + b
 	}
 	return a + "\n\n" + b
-}
-
-// openLog repairs the thread's log, and starts to remove the logs of sessions that
-// were deleted for good.
-func (t *Thread) openLog(ctx context.Context) {
-	if t.logs == nil {
-		return
-	}
-	if t.Begun() {
-		t.badLog(t.logs.Mend(ctx, t.ID()))
-	}
-	t.swept = make(chan error, 1)
-	go func() { t.swept <- sessions.Logs(t.Job, t.Job.Store).Sweep(context.WithoutCancel(ctx)) }()
-}
-
-// closeLog waits for what openLog started.
-func (t *Thread) closeLog() {
-	if t.swept != nil {
-		t.badLog(<-t.swept)
-		t.swept = nil
-	}
-}
-
-// log adds what was stored to the log of its session.
-func (t *Thread) log(u agent.Update) {
-	id := u.Child
-	if id == "" && t.Thread != nil {
-		id = t.ID()
-	} else if id == "" {
-		id = t.At.Session.ID // the thread is still being opened
-	}
-	t.badLog(t.logs.Append(context.Background(), id, u.Events...))
-}
-
-// badLog says, once, that the log could not be written. The turn continues: a log can
-// be rebuilt.
-func (t *Thread) badLog(err error) {
-	if err != nil && !t.logFailed {
-		t.logFailed = true
-		t.face.Tell("cannot write the log: %v", err)
-	}
 }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,16 +93,42 @@ func (o *rewindOptions) run(ctx context.Context, j *job.Job, args []string) (err
 
 // A FileRewind takes back what a session did to the files of the repository here.
 type FileRewind struct {
-	Turn  int  // the first to take back
-	Whole bool // also files that the session wrote as a whole
+	Dir   string // a folder of the repository; "" for the working directory
+	Turn  int    // the first to take back
+	Whole bool   // also files that the session wrote as a whole
 	Agree func(question string) (bool, error)
+}
+
+// An UndoRequest is what a person types after /undo.
+type UndoRequest struct {
+	Turns        int
+	Files, Whole bool
+}
+
+// ParseUndo parses [N] [--files] [--whole]. The error wraps fault.ErrUsage.
+func ParseUndo(args string) (UndoRequest, error) {
+	u := UndoRequest{Turns: 1}
+	for _, word := range strings.Fields(args) {
+		switch word {
+		case "--files":
+			u.Files = true
+		case "--whole":
+			u.Files, u.Whole = true, true
+		default:
+			var err error
+			if u.Turns, err = strconv.Atoi(word); err != nil || u.Turns < 1 {
+				return u, fault.Usage("/undo %q: want how many turns, 1 or more, and --files", word)
+			}
+		}
+	}
+	return u, nil
 }
 
 // RewindFiles takes back what session s did to files, if the person agrees. It reports
 // whether nothing of it is left: it is false if the person does not agree. The error says
 // what does not fit, and that nothing was done.
 func RewindFiles(ctx context.Context, j *job.Job, s *skein.Session, r FileRewind) (done bool, err error) {
-	t, err := open(ctx, j, ".", sessions.Secrets(false).Mask())
+	t, err := open(ctx, j, cmp.Or(r.Dir, "."), sessions.Secrets(false).Mask())
 	if err != nil {
 		return false, err
 	}

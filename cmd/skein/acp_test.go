@@ -94,6 +94,7 @@ func (d *acpDesk) types(dies string, more []string, args ...string) *connection 
 	w.Close()
 	f := &fuse{Reader: out}
 	c := &connection{acptest.NewEditor(d.T, f, in), cmd, in, out, f}
+	c.Strict()
 	d.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()

@@ -8,10 +8,11 @@ import (
 )
 
 // parseShell returns what a shell command does to files, as far as its text tells: the
-// here-documents that it writes to files, the patches that it applies, and the files that
-// it moves or deletes.
+// here-documents and texts that it writes to files, the patches that it applies, what sed
+// replaces in place, and the files that it moves or deletes.
 func parseShell(command, dir string) (all []Edit) {
 	lines := Lines(command)
+	docs := map[string]string{} // here-documents, by the file that they are written to
 	for i := 0; i < len(lines); i++ {
 		from := dir
 		if to, ok := strings.CutPrefix(strings.TrimSpace(lines[i]), "cd "); ok {
@@ -27,8 +28,10 @@ func parseShell(command, dir string) (all []Edit) {
 			if n := patchEnd(lines[i:]); applies && n > 0 {
 				all = append(all, parsePatch(strings.Join(lines[i:i+n], "\n"), dir)...)
 				i += n - 1
+			} else if patch := named(lines[i], docs); applies && patch != "" && !tries.MatchString(lines[i]) {
+				all = append(all, parsePatch(patch, dir)...)
 			} else {
-				all = append(all, moves(lines[i], from)...)
+				all = append(append(all, moves(lines[i], from)...), texts(lines[i], from)...)
 			}
 			continue
 		}
@@ -38,6 +41,7 @@ func parseShell(command, dir string) (all []Edit) {
 			all = append(all, parsePatch(strings.Join(body, "\n"), dir)...)
 		case !applies && to != nil && copies.MatchString(lines[i]) && !strings.ContainsAny(to[2]+to[4], expanded):
 			whole := to[1] == ">" || to[1] == "" && to[3] == ""
+			docs[unquote(to[2]+to[4])] = strings.Join(body, "\n")
 			all = append(all, Edit{Path: unquote(to[2] + to[4]), Dir: dir, Added: body, Whole: whole, Hunks: []Hunk{{New: strings.Join(body, "\n") + "\n"}}})
 		}
 		i = end
@@ -56,6 +60,16 @@ var (
 	word    = regexp.MustCompile(`"[^"]+"|'[^']+'|\S+`)
 	made    = regexp.MustCompile(`(?m)^\[([^\]\n]*) ([0-9a-f]{7,64})\] (.*)$`)
 )
+
+// named returns the here-document whose file a line names; "" if there is none.
+func named(line string, docs map[string]string) string {
+	for _, w := range word.FindAllString(line, -1) {
+		if text := docs[unquote(w)]; text != "" {
+			return text
+		}
+	}
+	return ""
+}
 
 // patchEnd returns how many lines a patch that agents write goes on, whose command is in
 // the first of these lines; 0 if there is none.

@@ -173,7 +173,8 @@ func Peek(line []byte) (Line, error) {
 	return Parse(line)
 }
 
-// PeekRope is [Peek] for a rope.
+// PeekRope is [Peek] for a rope. The texts of a line that is not a folder's are not
+// quoted.
 //
 // The error says what is wrong with the line.
 func PeekRope(line lines.Rope) (Line, error) {
@@ -183,6 +184,9 @@ func PeekRope(line lines.Rope) (Line, error) {
 				l.rope = &text
 				return l, nil
 			}
+		}
+		if _, err := Parse(line.Gist()); err != nil {
+			return Line{}, err
 		}
 	}
 	return Peek(line.Bytes())

@@ -206,3 +206,19 @@ func TestALineIsTheSameAsARope(t *testing.T) {
 		}
 	}
 }
+
+func TestALongTextThatIsNotOfAFolderIsNotQuoted(t *testing.T) {
+	var line lines.Rope
+	line.Append([]byte(`{"text":`))
+	line.AppendQuoted(lines.RopeOfText(strings.Repeat("\x01", 1<<20)), quoted[[]byte])
+	line.Append([]byte("}\n"))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if l, err := PeekRope(line); err == nil {
+		t.Errorf("PeekRope of a line without a file = %+v, want an error", l)
+	}
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
+		t.Errorf("PeekRope of a line without a file allocates %d bytes", got)
+	}
+}

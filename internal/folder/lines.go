@@ -173,7 +173,9 @@ func (r *Reader) Read(b []byte) (int, error) {
 		}
 	}
 	n := copy(b, r.out)
-	r.out = r.out[n:]
+	if r.out = r.out[n:]; len(r.out) == 0 {
+		r.out = nil // it may be long, and the next line needs memory
+	}
 	return n, nil
 }
 
@@ -230,14 +232,28 @@ func (r *Reader) next(b []byte) []byte {
 // line returns the next line of the current file, or a piece of one that is too long.
 // It is valid until the next call.
 func (r *Reader) line() (piece []byte, err error) {
-	if r.piece, err = lines.Append(r.piece[:0], r.cut, MaxWhole); errors.Is(err, lines.ErrLong) {
+	if r.piece, err = lines.Append(r.piece[:0], r.cut, maxKept); errors.Is(err, lines.ErrLong) {
+		r.piece = slices.Grow(r.piece, r.rest()) // at once: growing would take twice the memory
+		r.piece, err = lines.Append(r.piece, r.cut, MaxWhole)
+	}
+	if errors.Is(err, lines.ErrLong) {
 		err = nil
 	}
 	return r.piece, err
 }
 
+// rest returns how many bytes of the current file are still to be read, and 0 if that is
+// not known; at most what a line can still have.
+func (r *Reader) rest() int {
+	at, err := r.in.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0
+	}
+	return int(max(0, min(r.files[0].Size-at+int64(r.cut.Buffered()), MaxWhole-maxKept)))
+}
+
 func whole(b []byte, f File, in io.Reader) []byte {
-	all := bytes.NewBuffer(make([]byte, 0, min(f.Size, MaxWhole)+bytes.MinRead)) // allocated at once: growing would take twice the memory
+	all := bytes.NewBuffer(make([]byte, 0, min(f.Size, MaxWhole)+bytes.MinRead)) // at once: see line
 	_, err := all.ReadFrom(io.LimitReader(in, MaxWhole+1))
 	data := all.Bytes()
 	if err == nil && len(data) > MaxWhole {

@@ -116,13 +116,17 @@ func ParseRow(line []byte) (r Row, ok bool, err error) {
 	return parseAny(line)
 }
 
-// ParseRope is ParseRow for a rope: the values that have long texts are ropes too.
+// ParseRope is ParseRow for a rope: the values that have long texts are ropes too. The
+// texts of a line that is not a row are not quoted.
 //
 // The error says what is wrong with the line.
 func ParseRope(line lines.Rope) (r Row, ok bool, err error) {
 	if outline, texts, ok := line.Outline(); ok && len(texts) > 0 {
 		if r, ok := parseLine(bytes.TrimSpace(outline), texts); ok {
 			return r, true, nil
+		}
+		if _, ok, err := parseAny(line.Gist()); !ok {
+			return Row{}, false, err
 		}
 	}
 	return ParseRow(line.Bytes())

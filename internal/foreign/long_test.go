@@ -49,6 +49,36 @@ func TestOfALongRowOneCopyIsMade(t *testing.T) {
 	}
 }
 
+func TestALongTextThatIsNoRowIsNotQuoted(t *testing.T) {
+	for _, name := range []string{"text", "file"} {
+		var line lines.Rope
+		line.Append([]byte(`{"` + name + `":`))
+		line.AppendQuoted(lines.RopeOfText(strings.Repeat("\x01", 1<<20)), quoted[[]byte])
+		line.Append([]byte("}\n"))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, ok, err := ParseRope(line); ok || err != nil {
+			t.Errorf("ParseRope of a long %s = %t, %v, want that it is no row", name, ok, err)
+		}
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
+			t.Errorf("ParseRope of a line that is no row allocates %d bytes", got)
+		}
+	}
+}
+
+func TestALongRowInAnyFormIsReadFromARope(t *testing.T) {
+	text := strings.Repeat("long\n", 30_000)
+	var line lines.Rope
+	line.Append([]byte(`{ "row": {"a":`))
+	line.AppendQuoted(lines.RopeOfText(text), quoted[[]byte])
+	line.Append([]byte(`}, "table": "lines" }`))
+	r, ok, err := ParseRope(line)
+	if err != nil || !ok || r.Table != "lines" || r.Text("a") != text {
+		t.Errorf("ParseRope of a row with its table last = table %q, %d bytes, %t, %v", r.Table, len(r.Text("a")), ok, err)
+	}
+}
+
 func TestALongRowIsTheSameAsARope(t *testing.T) {
 	id := int64(1)
 	for _, text := range []string{strings.Repeat("\x01", 100_000), "\"" + strings.Repeat("é\n\U0001f600", 50_000)} {

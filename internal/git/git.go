@@ -231,43 +231,85 @@ func seconds(s string) skein.Time {
 // maxAncestors bounds how many commits are read to find one author's commit before.
 const maxAncestors = 2000
 
-// Ancestry reads commits, one after the other, through one process. Close it.
-type Ancestry struct {
+// An ObjectReader reads objects, one after the other, through one process. Close it.
+type ObjectReader struct {
 	process *exec.Cmd
 	in      io.WriteCloser
 	out     *bufio.Reader
-	known   map[string]*object
 	gaveUp  func() error // why the caller gave up; nil if the caller did not
 }
 
-type object struct {
+// Objects starts to read objects. The error is the system's.
+func (r WorkTree) Objects(ctx context.Context) (*ObjectReader, error) {
+	o := &ObjectReader{process: r.command(ctx, "cat-file", "--batch"), gaveUp: ctx.Err}
+	var err error
+	if o.in, err = o.process.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := o.process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	o.out = bufio.NewReader(out)
+	return o, o.process.Start()
+}
+
+// Close ends the process. The error is the system's.
+func (o *ObjectReader) Close() error {
+	err := o.in.Close()
+	_, _ = io.Copy(io.Discard, o.out)
+	if err2 := o.process.Wait(); o.gaveUp() == nil {
+		return errors.Join(err, err2)
+	}
+	return nil // it was killed
+}
+
+// A StoredObject is what Git keeps under a hash.
+type StoredObject struct {
+	Hash, Kind string // Kind is blob, commit, tree or tag
+	Body       []byte
+}
+
+// Read returns the object that a name means, such as an abbreviated hash; nil if it is not
+// there, as in a shallow clone. The error is Git's.
+func (o *ObjectReader) Read(name string) (*StoredObject, error) {
+	if _, err := fmt.Fprintln(o.in, name); err != nil {
+		return nil, err
+	}
+	head, err := o.out.ReadString('\n')
+	if err != nil {
+		return nil, err
+	}
+	f := strings.Fields(head)
+	if len(f) != 3 {
+		return nil, nil
+	}
+	size, err := strconv.Atoi(f[2])
+	if err != nil {
+		return nil, err
+	}
+	body := make([]byte, size+1)
+	if _, err := io.ReadFull(o.out, body); err != nil {
+		return nil, err
+	}
+	return &StoredObject{f[0], f[1], body[:size]}, nil
+}
+
+// Ancestry reads commits, one after the other, through one process. Close it.
+type Ancestry struct {
+	*ObjectReader
+	known map[string]*commit
+}
+
+type commit struct {
 	hash, parent, mail string
 	time               skein.Time
 }
 
 // Ancestry starts to read commits. The error is the system's.
 func (r WorkTree) Ancestry(ctx context.Context) (*Ancestry, error) {
-	a := &Ancestry{process: r.command(ctx, "cat-file", "--batch"), known: map[string]*object{}, gaveUp: ctx.Err}
-	var err error
-	if a.in, err = a.process.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := a.process.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	a.out = bufio.NewReader(out)
-	return a, a.process.Start()
-}
-
-// Close ends the process. The error is the system's.
-func (a *Ancestry) Close() error {
-	err := a.in.Close()
-	_, _ = io.Copy(io.Discard, a.out)
-	if err2 := a.process.Wait(); a.gaveUp() == nil {
-		return errors.Join(err, err2)
-	}
-	return nil // it was killed
+	o, err := r.Objects(ctx)
+	return &Ancestry{o, map[string]*commit{}}, err
 }
 
 // Before returns when the author of c committed before, on the way through first
@@ -300,42 +342,25 @@ func (a *Ancestry) Find(hash string) (whole string, at skein.Time, err error) {
 }
 
 // read returns a commit; nil if it is not there, as in a shallow clone.
-func (a *Ancestry) read(hash string) (*object, error) {
+func (a *Ancestry) read(hash string) (*commit, error) {
 	if o, ok := a.known[hash]; ok || hash == "" {
 		return o, nil
 	}
-	if _, err := fmt.Fprintln(a.in, hash); err != nil {
-		return nil, err
-	}
-	head, err := a.out.ReadString('\n')
+	o, err := a.Read(hash)
 	if err != nil {
 		return nil, err
 	}
-	f := strings.Fields(head)
-	if len(f) != 3 {
-		a.known[hash] = nil
-		return nil, nil
+	a.known[hash] = nil
+	if o != nil && o.Kind == "commit" {
+		c := parseCommit(o.Body)
+		c.hash = o.Hash
+		a.known[hash] = c
 	}
-	size, err := strconv.Atoi(f[2])
-	if err != nil {
-		return nil, err
-	}
-	body := make([]byte, size+1)
-	if _, err := io.ReadFull(a.out, body); err != nil {
-		return nil, err
-	}
-	if f[1] != "commit" {
-		a.known[hash] = nil
-		return nil, nil
-	}
-	o := parseCommit(body)
-	o.hash = f[0]
-	a.known[hash] = o
-	return o, nil
+	return a.known[hash], nil
 }
 
-func parseCommit(body []byte) *object {
-	o := &object{}
+func parseCommit(body []byte) *commit {
+	o := &commit{}
 	for line := range bytes.Lines(body) {
 		name, value, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
 		switch {

@@ -161,6 +161,9 @@ type parsed struct{ hujson.Value }
 // parse parses a file; the parser wants a line feed after the last comment.
 func parse(doc []byte) (*parsed, error) {
 	v, err := hujson.Parse(slices.Concat(doc, []byte("\n")))
+	if err != nil {
+		err = errors.New("invalid JSON: " + strings.TrimPrefix(err.Error(), "hujson: "))
+	}
 	return &parsed{v}, err
 }
 

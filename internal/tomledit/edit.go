@@ -98,7 +98,7 @@ func Remove(doc []byte, t Table) ([]byte, bool, error) {
 func value(doc []byte, name []string) (any, error) {
 	var top map[string]any
 	if err := toml.Unmarshal(doc, &top); err != nil {
-		return nil, err
+		return nil, errors.New("invalid TOML: " + strings.TrimPrefix(err.Error(), "toml: "))
 	}
 	var at any = top
 	for _, k := range name {

@@ -91,8 +91,8 @@ func less(f *interop.Format, name string, head []byte, g interop.Guess) interop.
 				return interop.Guess{Sure: interop.Alike, Why: "it is in " + dir, Of: k.Program}
 			}
 		}
-		low := bytes.ToLower(head)
-		first, _ := interop.FirstLine(low)
+		first, _ := interop.FirstLine(head)
+		low, first := bytes.ToLower(packed(head)), bytes.ToLower(packed(first))
 		for _, sign := range k.Signs {
 			if bytes.Contains(low, []byte(sign)) {
 				return interop.Guess{Sure: interop.Alike, Why: "it has " + sign, Of: k.Program}
@@ -105,6 +105,26 @@ func less(f *interop.Format, name string, head []byte, g interop.Guess) interop.
 		}
 	}
 	return g
+}
+
+// packed returns JSON, or a part of it, without the white space between its tokens.
+func packed(json []byte) []byte {
+	out := make([]byte, 0, len(json))
+	inString, escaped := false, false
+	for _, c := range json {
+		switch {
+		case escaped:
+			escaped = false
+		case inString && c == '\\':
+			escaped = true
+		case c == '"':
+			inString = !inString
+		case !inString && (c == ' ' || c == '\t' || c == '\r' || c == '\n'):
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // force returns how to read a file that the user says is of the only format given: as

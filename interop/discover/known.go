@@ -28,6 +28,7 @@ type knownFile struct {
 	Inode   uint64
 	records bool // some are stored
 	Reread  bool // others are to be read again after it
+	gone    bool // it was gone when it was last looked for
 }
 
 // Unchanged reports whether a file is as it was when it was last read whole.
@@ -43,13 +44,14 @@ type KnownFiles struct {
 	// The paths of the files that have a session: by its ID here, and by its ID in
 	// its own program if that differs.
 	sessions, others pathsBy
+	copies           pathsBy                     // the paths of files that only repeat a session's, by its ID
 	takenOut         map[string][]records.Ended  // see reread, by path; few files have any
 	Apart            map[string][]skein.ClientID // by path, of files with events that wait for another file: the keys of the records that these are about
 }
 
 // Known reads what the store knows about files. The error is the store's.
 func Known(ctx context.Context, s skein.Store, formats formatList) (*KnownFiles, error) {
-	kf := &KnownFiles{store: s, Formats: formats, Files: map[string]knownFile{}, sessions: newPathsBy(), others: newPathsBy(), takenOut: map[string][]records.Ended{}, Apart: map[string][]skein.ClientID{}}
+	kf := &KnownFiles{store: s, Formats: formats, Files: map[string]knownFile{}, sessions: newPathsBy(), others: newPathsBy(), copies: newPathsBy(), takenOut: map[string][]records.Ended{}, Apart: map[string][]skein.ClientID{}}
 	for f, err := range skein.SourcesOf(s).Files(ctx, "") {
 		if err != nil {
 			return nil, err
@@ -70,6 +72,7 @@ func (kf *KnownFiles) Keep(f skein.SourceFile) {
 	if k.ID = sharing(f.Path, f.ID); f.ID == string(k.Session) {
 		k.ID = string(k.Session)
 	}
+	k.gone = bytes.Contains(f.State, []byte(`"gone":true`))
 	k.Reread = len(f.State) > 0 && bytes.Contains(f.State, []byte(`"yields":{`))
 	kf.Files[f.Path] = k
 	delete(kf.takenOut, f.Path)
@@ -83,6 +86,9 @@ func (kf *KnownFiles) Keep(f skein.SourceFile) {
 		if y := records.DecodeState(f.State).Reread; y != nil {
 			kf.takenOut[f.Path] = slices.Concat(y.Sessions, y.Kids)
 		}
+	}
+	if f.CopyOf != "" {
+		kf.copies.add(string(f.CopyOf), f.Path)
 	}
 	if f.Session == "" {
 		return

@@ -32,10 +32,15 @@ func Open(path string) (*os.File, File, error) {
 	return f, File{path, info.Size(), info.ModTime().UnixNano(), inode(info)}, nil
 }
 
-// HeadLen is how much of a file is examined to find its format.
-const HeadLen = 4096
+// HeadLen is how much of a file is examined to find its format, in bytes, unless its
+// first line is longer: then that is examined up to MaxHead, because a format may be
+// known by what a record ends with.
+const (
+	HeadLen = 4096
+	MaxHead = 256 << 10
+)
 
-// Head returns the first bytes of f and goes back to its start.
+// Head returns the first HeadLen bytes of f, whose read position stays.
 //
 // Errors are the system's.
 func Head(f *os.File) ([]byte, error) {

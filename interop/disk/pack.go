@@ -163,8 +163,8 @@ func Shadowed(path string, roots []string) bool {
 	return in && there
 }
 
-// PlainHead returns the first bytes of a file, unpacked if it is packed. A file that is
-// named as packed but is not has no head.
+// PlainHead returns what of a file is examined to find its format, unpacked if it is
+// packed. A file that is named as packed but is not has no head.
 //
 // Errors are the system's.
 func PlainHead(path string, f *os.File) ([]byte, bool, error) {
@@ -175,16 +175,34 @@ func PlainHead(path string, f *os.File) ([]byte, bool, error) {
 	case err != nil:
 		return nil, false, err
 	case !packed:
-		b, err := Head(f)
+		b, err := examined(io.NewSectionReader(f, 0, MaxHead))
 		return b, true, err
 	}
 	defer r.Close()
-	b := make([]byte, HeadLen)
-	n, err := io.ReadFull(r, b)
-	if errors.Is(err, io.EOF) || n > 0 {
+	b, err := examined(r)
+	if errors.Is(err, io.EOF) || len(b) > 0 {
 		err = nil // it is short, being written, or damaged further on
 	}
-	return b[:n], true, err
+	return b, true, err
+}
+
+// examined returns the first HeadLen bytes of r and, if that is JSON, the rest of a
+// first line that is longer, up to MaxHead bytes in all.
+func examined(r io.Reader) ([]byte, error) {
+	b := make([]byte, 0, HeadLen)
+	for {
+		n, err := io.ReadFull(r, b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return b, nil
+		}
+		start := bytes.TrimLeft(b, "\xef\xbb\xbf \t\r\n")
+		isJSON := bytes.HasPrefix(start, []byte("{")) || bytes.HasPrefix(start, []byte("["))
+		if err != nil || !isJSON || bytes.IndexByte(start, '\n') >= 0 || len(b) == MaxHead {
+			return b, err
+		}
+		b = append(make([]byte, 0, 4*cap(b)), b...)
+	}
 }
 
 // UnpackTo unpacks what can be read of the file at path; damage says why that is

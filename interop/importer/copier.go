@@ -35,6 +35,7 @@ type copier struct {
 	held       []heldBack
 	bytes      int // of held
 	duplicates duplicates
+	began      skein.Time               // when the file's first record before the conversation was written; 0 if it does not say
 	judged     map[skein.SessionID]bool // sessions whose age was compared with this one's
 }
 
@@ -93,6 +94,9 @@ func (c *copier) find(ctx context.Context, ids []skein.ClientID) error {
 // copyOf returns the key under which the events of a record are stored already, and
 // where they are; no places if it is not a copy.
 func (c *copier) copyOf(ctx context.Context, own skein.ClientID, r records.ReadRecord) (key skein.ClientID, places []skein.Place, err error) {
+	if c.began == 0 && c.line == "" {
+		c.began = noted(r.Made.Items)
+	}
 	if own != r.Made.Key && c.places != nil { // the file has the key twice
 		if err := c.find(ctx, reconcile.Candidates(own)); err != nil {
 			return own, nil, err
@@ -110,6 +114,17 @@ func (c *copier) copyOf(ctx context.Context, own skein.ClientID, r records.ReadR
 		err = c.checkOriginal(ctx, r, places)
 	}
 	return key, places, err
+}
+
+// noted returns the time of the first of a file's own items that has one and is no step
+// of the conversation, or 0.
+func noted(items []interop.Item) skein.Time {
+	for _, it := range items {
+		if it.Session == "" && it.Event.Time != 0 && !reconcile.Talks(it.Event.Kind) {
+			return it.Event.Time
+		}
+	}
+	return 0
 }
 
 // holds reports whether a record waits for the session; then it makes no events yet.

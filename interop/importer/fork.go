@@ -17,7 +17,7 @@ import (
 // ends up in the middle of the other.
 func (t *Target) forkIfDiverged(ctx context.Context, key skein.ClientID, items []interop.Item) error {
 	th := t.main
-	if t.Alone || !th.begun || t.Job.Known.Session == "" || t.ends == 0 {
+	if t.alone || !th.begun || t.Job.Known.Session == "" || t.ends == 0 {
 		return nil
 	}
 	if news, err := t.isNews(ctx, key, items); !news || err != nil {
@@ -30,14 +30,14 @@ func (t *Target) forkIfDiverged(ctx context.Context, key skein.ClientID, items [
 	if err != nil {
 		return err
 	}
-	if t.Alone = sess.Last == max(t.ends, th.last); t.Alone {
+	if t.alone = sess.Last == max(t.ends, th.last); t.alone {
 		return nil
 	}
 	p := ProvenanceOf{File: t.file, Echoes: t.Job.State.Echoes}
 	if err := p.look(ctx, lenient.Store(t.store, nil), sess); err != nil {
 		return err
 	}
-	t.Alone, th.last = true, sess.Last
+	t.alone, th.last = true, sess.Last
 	if at := p.ForkAt(); at != 0 {
 		t.branch(sess, at)
 	}

@@ -59,6 +59,9 @@ func Import(ctx context.Context, s skein.Store, formats []interop.Format, paths 
 		err = im.PlaceApart(ctx)
 	}
 	if err == nil {
+		err = im.MarkGone(ctx, found, paths)
+	}
+	if err == nil {
 		err = im.barren(ctx)
 	}
 	return rep, err
@@ -76,7 +79,7 @@ func NewPipeline(ctx context.Context, s skein.Store, formats []interop.Format, o
 	im := &Pipeline{
 		store: s, Known: known, rep: rep, progress: o.Progress,
 		Planner:  discover.NewPlanner(known, rep, o),
-		producer: &producer{store: s, known: known, own: rep.Own, again: o.Again},
+		producer: &producer{store: s, known: known, own: rep.Own, again: o.Again, listed: discover.UnitListing{}},
 		Wholes:   &wholes{store: s, known: known, rep: rep, again: o.Again},
 	}
 	im.Rereader = &rereader{store: s, known: known, rep: rep, all: o.Again, read: im.Read, again: map[skein.SessionID]bool{}, rereads: map[string]int{}}

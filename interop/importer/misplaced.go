@@ -51,8 +51,21 @@ func (rr *rereader) misplaced(ctx context.Context, c disk.File) (original, error
 	if err != nil || len(paths) != 1 || rr.known.Files[paths[0]].Format != k.Format || of.Origin == nil || s.Origin == nil || of.Origin.ID == s.Origin.ID || of.Origin.ID == "" {
 		return original{}, skip(err)
 	}
-	if copied, there := disk.Look(paths[0]); !there || byTime(*format, c, copied) >= 0 {
+	copied, there := disk.Look(paths[0])
+	if !there {
 		return original{}, nil
+	}
+	if byTime(*format, c, copied) >= 0 {
+		if of.Base > 0 {
+			return original{}, nil
+		}
+		mine, err := began(ctx, rr.store, &s)
+		if err != nil || mine == 0 {
+			return original{}, err
+		}
+		if theirs, err := began(ctx, rr.store, &of); err != nil || theirs <= mine {
+			return original{}, err
+		}
 	}
 	for r, err := range skein.SourcesOf(rr.store).Records(ctx, k.Format, c.Path, 0) {
 		if err != nil || bytes.Contains(r.Raw, []byte(`"`+of.Origin.ID+`"`)) { // it is a copy under another name

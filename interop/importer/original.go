@@ -112,8 +112,10 @@ func (rr *rereader) yields(ctx context.Context, id skein.SessionID, path string,
 
 // isOlder reports whether the file is older than the one that session id was read
 // from: by the times of a record that both have, which some programs set again in a
-// copy, or else by those of the files. Copies under one ID are one session, and a file
-// whose records name the other session as theirs is a copy of it under another name.
+// copy; by what comes before the conversation, for a file that was begun after a part
+// of its conversation is a copy; or else by the times of the files, some of which are
+// lost when a backup is restored. Copies under one ID are one session, and a file whose
+// records name the other session as theirs is a copy of it under another name.
 func (c *copier) isOlder(ctx context.Context, id skein.SessionID, raw []byte, mine, theirs skein.Event) (bool, error) {
 	s, err := c.store.Session(ctx, id)
 	if err != nil {
@@ -133,7 +135,30 @@ func (c *copier) isOlder(ctx context.Context, id skein.SessionID, raw []byte, mi
 	if mine.Time != theirs.Time && mine.Time != 0 && theirs.Time != 0 {
 		return mine.Time < theirs.Time, nil
 	}
+	if s.Base == 0 { // else the file's first records are in the parent
+		began, err := began(ctx, c.store, &s)
+		if err != nil {
+			return false, err
+		}
+		if copied := began > theirs.Time; copied != (c.began > mine.Time) {
+			return copied, nil
+		}
+	}
 	return byTime(c.w.Format, c.w.Now, other) < 0, nil
+}
+
+// began returns when the first record of a session's file was written, if it is none of
+// the conversation and says so; else 0.
+func began(ctx context.Context, store skein.Store, s *skein.Session) (skein.Time, error) {
+	for e, err := range store.Events(ctx, s.ID, s.Base) {
+		switch {
+		case err != nil || reconcile.Talks(e.Kind):
+			return 0, err
+		case e.Kind != skein.KindCreated && e.Time != 0:
+			return e.Time, nil
+		}
+	}
+	return 0, nil
 }
 
 // byTime says which of two files of a format comes first, as inOrder and ByAge do.

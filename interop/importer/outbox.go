@@ -214,6 +214,7 @@ func (o *outbox) state() records.FileState {
 	s := o.at
 	s.Rewriting, s.Removed, s.Shrunk, s.Unread = o.Job.State.Rewriting, o.Job.State.Removed, o.Job.State.Shrunk, o.Job.State.Unread
 	s.Withdrew, s.Apart, s.Back = o.Job.State.Withdrew, o.apart, o.Job.State.Back
+	s.Elsewhere, s.Spent, s.Gone = o.Job.State.Elsewhere, o.Job.State.Spent, o.Job.State.Gone
 	s.Plain = o.Job.Unit == nil && o.Job.Format.Look != nil
 	s.Lone = o.Job.Unit != nil && records.IsLone(o.Job.Unit.Unit)
 	s.Echoes, s.Seq, s.Tail, s.Intent, s.Reread = o.Job.State.Echoes, o.ends, o.Job.State.Tail, o.Job.State.Intent, o.Job.State.Reread

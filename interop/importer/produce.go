@@ -20,6 +20,8 @@ type producer struct {
 	known *discover.KnownFiles
 	own   *discover.Syncing // of a sync; nil for other imports
 	again bool              // see Options
+
+	listed discover.UnitListing // by the units that were read
 }
 
 // produceAll reads files and units one after the other. Its errors are sink's.
@@ -113,7 +115,11 @@ func (pr *producer) produceUnit(ctx context.Context, w *records.FileJob, sink fu
 			return err
 		}
 	}
-	if skips := w.Unit.Unit.Skips(); len(skips) > 0 {
+	skips := w.Unit.Unit.Skips()
+	if len(skips) == 0 {
+		pr.listed.Add(w.Unit.Path, sources)
+	}
+	if len(skips) > 0 {
 		if err := sink(records.Chunk{Job: alone, Skips: skips}); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/recording"
 	"github.com/skein-dev/skein/interop/reconcile"
 	"github.com/skein-dev/skein/interop/records"
 )
@@ -62,6 +63,14 @@ func HandedOver(ctx context.Context, s skein.Store, format string, sess skein.Se
 // look compares the session's events with those that the records made.
 func (p *ProvenanceOf) look(ctx context.Context, s skein.Store, sess skein.Session) error {
 	b := reconcile.Bounds{Base: sess.Base, Last: sess.Last, Written: p.Echoes.Last()}
+	if p.File.ID != "" {
+		switch id, err := recordingOf(ctx, s, p.File.ID); {
+		case err != nil:
+			return err
+		case id == sess.ID:
+			b.Recorder = recording.ClientIDs
+		}
+	}
 	made, err := madeBy(ctx, s, p.File)
 	if bad := (*skein.DamagedRecordsError)(nil); errors.As(err, &bad) {
 		made, err = imported(ctx, s, sess)

@@ -9,51 +9,54 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// appendAll appends the batches. If the store refuses them for a reason that can be
-// removed, it removes that and tries once more.
-func (o *outbox) appendAll(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
-	got, err := o.store.Append(ctx, bs...)
-	switch {
-	case errors.Is(err, skein.ErrUnknown):
-		got, err = o.store.Append(ctx, bs...)
-	case errors.Is(err, skein.ErrInvalid):
-		if o.dropInvalid() {
-			return o.retry(ctx, bs)
-		}
-	case errors.Is(err, skein.ErrMismatch):
-		if err := o.reconcileAll(ctx); err != nil {
-			return nil, err
-		}
-		return o.retry(ctx, bs)
-	case errors.Is(err, skein.ErrExists):
-		some, err2 := o.rename(ctx)
-		switch {
-		case err2 != nil:
-			return nil, err2
-		case some:
-			return o.retry(ctx, bs)
-		}
-	case errors.Is(err, skein.ErrDeleted) && len(bs) > 1:
-		if err := o.dropDead(ctx); err != nil {
-			return nil, err
-		}
-		return o.retry(ctx, bs)
-	}
-	return got, err
+// A storeRefusal is a reason for which a store refuses batches.
+type storeRefusal struct {
+	is error
+
+	// remove removes the reason from what is queued; some is false if it cannot.
+	remove func(ctx context.Context, o *outbox) (some bool, err error)
 }
 
-func (o *outbox) retry(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
-	next := o.batches()
-	got, err := o.store.Append(ctx, next...)
-	if err != nil {
-		return nil, err
+var refusals = []storeRefusal{
+	{skein.ErrUnknown, func(context.Context, *outbox) (bool, error) { return true, nil }},
+	{skein.ErrInvalid, func(_ context.Context, o *outbox) (bool, error) { return o.dropInvalid(), nil }},
+	{skein.ErrMismatch, func(ctx context.Context, o *outbox) (bool, error) { return true, o.reconcileAll(ctx) }},
+	{skein.ErrExists, func(ctx context.Context, o *outbox) (bool, error) { return o.rename(ctx) }},
+	{skein.ErrDeleted, func(ctx context.Context, o *outbox) (bool, error) {
+		if len(o.order) < 2 {
+			return false, nil
+		}
+		return true, o.dropDead(ctx)
+	}},
+}
+
+// appendAll appends the batches. If the store refuses them for reasons that can be
+// removed, it removes each once and tries again: under a new ID, a session may be found
+// to be a fork that says something else than its parent.
+func (o *outbox) appendAll(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
+	next, left := bs, slices.Clone(refusals)
+	for {
+		got, err := o.store.Append(ctx, next...)
+		if err == nil {
+			copy(bs, next)
+			for i := len(next); i < len(bs); i++ {
+				bs[i] = skein.Batch{}
+				got = append(got, skein.Receipt{})
+			}
+			return got, nil
+		}
+		i := slices.IndexFunc(left, func(r storeRefusal) bool { return errors.Is(err, r.is) })
+		if i < 0 {
+			return got, err
+		}
+		switch some, err2 := left[i].remove(ctx, o); {
+		case err2 != nil:
+			return nil, err2
+		case !some:
+			return got, err
+		}
+		next, left = o.batches(), slices.Delete(left, i, i+1)
 	}
-	copy(bs, next)
-	for i := len(next); i < len(bs); i++ {
-		bs[i] = skein.Batch{}
-		got = append(got, skein.Receipt{})
-	}
-	return got, nil
 }
 
 // dropInvalid drops the events that no store accepts and marks their records as

@@ -27,7 +27,7 @@ func (pr *producer) beside(ctx context.Context, w *records.FileJob, sink func(re
 	if w.Unit != nil {
 		path = w.Unit.Path
 	}
-	f, side, err := disk.Open(records.SidePath(w.Format, disk.PlainPath(path), w.Name))
+	f, side, err := disk.Open(records.SidePath(disk.PlainPath(path), w.Name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}

@@ -21,7 +21,9 @@ type Target struct {
 	making int                                // how many events the record being emitted makes
 	left   bool                               // a torn end was left for later
 	echoes map[records.RecordHash][]skein.Seq // the events covered by records that were written here
-	Alone  bool                               // nobody else continued with the session, as far as was checked
+	taped  *tapedSession                      // what was recorded of the conversation; nil for nothing
+	sought bool                               // that was looked for
+	alone  bool                               // nobody else continued with the session, as far as was checked
 }
 
 func newTarget(o outlet, w *records.FileJob) *Target {
@@ -40,6 +42,9 @@ func newTarget(o outlet, w *records.FileJob) *Target {
 	}
 	return t
 }
+
+// GoOn prepares to read what was added to a source since it was read to its end.
+func (t *Target) GoOn() { t.alone, t.Knew, t.taped, t.sought = false, true, nil, false }
 
 // takeAll takes the records of a chunk, and stores them if there are enough or it is
 // the last one.
@@ -77,7 +82,13 @@ func (t *Target) take(ctx context.Context, r records.ReadRecord) (err error) {
 	rec, items := r.Rec, r.Made.Items
 	key, again := t.claims.KeyOf(r)
 	t.begins(rec.N, r.Made.Begin)
-	if t.isEcho(r, key) {
+	if err := t.findTaped(ctx); err != nil {
+		return err
+	}
+	if err := t.followTurns(ctx, r.Made.Items); err != nil {
+		return err
+	}
+	if t.isEcho(r, key) || t.isTaped(r, key) {
 		t.record(r, rec)
 		return nil
 	}
@@ -372,8 +383,15 @@ func (t *Target) finish(ctx context.Context) error {
 			t.file.CopyOf = t.copies.last.Session
 		}
 	}
+	if err := t.findTaped(ctx); err != nil {
+		return err
+	}
+	waits, err := t.queueSpent(ctx)
+	if err != nil {
+		return err
+	}
 	now := t.Job.Now
-	if t.left || t.Job.Unfinished() {
+	if waits || t.left || t.Job.Unfinished() {
 		now = disk.File{Path: now.Path} // the file must not look unchanged
 	}
 	if t.idle() && records.Unchanged(now, t.Job.Known) {

@@ -56,6 +56,25 @@ func (s writes) writtenAnew(t *testing.T) {
 	a.unchanged("again after it was replaced", a.id)
 }
 
+// childFirst checks that a child that was written by itself is there once after its parent
+// is written to the same place: where it was, with what is new.
+func (s writes) childFirst(t *testing.T) {
+	a := anew{s.Suite, t, memory.New(), filepath.Join(t.TempDir(), "home"), ""}
+	defer a.store.Close()
+	a.id = composed(t, a.store)
+	a.child()
+	a.grow("and now?")
+	alone := a.export("child", writeback.Exports{})
+	add(t, a.store, "child", "and b.go?")
+	both := a.export(a.id, writeback.Exports{})
+	if len(both) != 2 || both[1].Spot != alone[0].Spot || both[1].Unchanged {
+		t.Errorf("Export() of the parent = %+v, want the child brought up to date where it was, %+v", both, alone)
+	}
+	a.stands()
+	a.unchanged("again", a.id)
+	a.unchanged("the child again", "child")
+}
+
 // anew is one session and the place that it is written to.
 type anew struct {
 	Suite

@@ -188,6 +188,9 @@ func additions() []addedProperty {
 		}},
 		{name: "that it has no folder", told: regexp.MustCompile(`^folder: `), begin: func(c *skein.Created) { c.Cwd, c.Project = "", "" }, held: func(s skein.Session, _ []skein.Event) bool { return s.Cwd == "" }},
 		{name: "a profile", begin: func(c *skein.Created) { c.Profile = "foundation" }, held: func(s skein.Session, _ []skein.Event) bool { return s.Profile == "foundation" }},
+		{name: "an agent's settings", told: regexp.MustCompile(`^settings of the agent: `), begin: func(c *skein.Created) {
+			c.Config = []byte(`{"agent_file":"/home/ada/pear.md","description":"picks pears","timeout_ms":90000,"max_steps":7}`)
+		}, held: says("picks pears")},
 		{name: "a key", begin: func(c *skein.Created) { c.Key = "cli:pear" }, held: func(s skein.Session, _ []skein.Event) bool { return s.Key == "cli:pear" }},
 		{name: "a pin", evs: []skein.Event{skein.NewEvent(skein.KindChanged, at, skein.Changed{Pinned: &yes})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Pinned }},
 		{name: "tags", evs: []skein.Event{skein.NewEvent(skein.KindChanged, at, skein.Changed{Tags: &tags})}, held: func(s skein.Session, _ []skein.Event) bool { return len(s.Tags) == 1 }},

@@ -80,7 +80,7 @@ func cases(t *testing.T) map[string]string {
 		"otel-genai": "otelgenai", "skein": "skeinlog", "codex-old": "codex/olddata",
 		"qwen-old": "", // the shape of gemini's, distinguished by their folder
 	}
-	dirs, seen := map[string]string{}, map[string]bool{}
+	dirs, seen := map[string]string{}, map[string]bool{"entire": true} // that of a folder of Git, whose files have fixed names
 	for _, f := range everyFormat() {
 		dir, ok := in[f.Name]
 		switch {
@@ -132,6 +132,12 @@ func TestWhatNoFormatReadsIsNamed(t *testing.T) {
 		"the stream-json output of Gemini CLI": `{"type":"init","timestamp":"2026-10-10T12:00:00.000Z","session_id":"a","model":"m"}
 {"type":"message","role":"user","content":"list","timestamp":"2026-10-10T12:00:00.000Z"}
 `,
+		"the stream-json output of Claude Code": `{"type":"system","subtype":"init","cwd":"/home/ada","session_id":"a","tools":["Bash"],"model":"m","uuid":"b"}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"hi"}]},"session_id":"a","uuid":"c"}
+`,
+		"the stream-json output of Claude Code with many tools": `{"type":"system","subtype":"init","cwd":"/home/ada","session_id":"a","tools":["` + strings.Repeat(`mcp__tool","`, 9000) + `"],"model":"m","uuid":"b"}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"hi"}]},"session_id":"a","uuid":"c"}
+`,
 		"a transcript of Claude Managed Agents": `{"id":"sevt_1","type":"user.message","content":[{"type":"text","text":"hi"}],"processed_at":"2026-10-10T12:00:00Z"}
 `,
 	} {
@@ -142,7 +148,7 @@ func TestWhatNoFormatReadsIsNamed(t *testing.T) {
 		store := memory.New()
 		defer store.Close()
 		rep, err := importer.Import(t.Context(), store, everyFormat(), []string{at}, interop.Options{Named: true})
-		if err != nil || len(rep.Skips) != 1 || !strings.HasPrefix(rep.Skips[0].Why, "it looks like "+want+" (") || rep.Sessions != 0 {
+		if err != nil || len(rep.Skips) != 1 || !strings.HasPrefix(rep.Skips[0].Why, "it looks like "+strings.TrimSuffix(want, " with many tools")+" (") || rep.Sessions != 0 {
 			t.Errorf("Import = %+v, %v, want it named as %s", rep, err, want)
 		}
 	}

@@ -116,6 +116,7 @@ func Run(t *testing.T, s Suite) {
 		t.Run("a call that has not run is told not to have taken effect", w.cutOff)
 		t.Run("another program's model is not what it goes on with", w.unpinned)
 		t.Run("written where it was written before", w.writtenAnew)
+		t.Run("a child written before its parent", w.childFirst)
 		t.Run("written again after a kill", w.cutShort)
 	}
 }

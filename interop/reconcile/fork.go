@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -27,10 +28,11 @@ func (d Divergence) ForkAt() skein.Seq {
 
 // A Bounds is what is known about a session besides its events.
 type Bounds struct {
-	Base    skein.Seq // the events up to here are its parent's
-	Last    skein.Seq // its last event
-	Written skein.Seq // the source was written from its events up to here; 0 if it was not
-	Read    skein.Seq // damaged events up to here came from the source, if made is not all that it makes
+	Base     skein.Seq // the events up to here are its parent's
+	Last     skein.Seq // its last event
+	Written  skein.Seq // the source was written from its events up to here; 0 if it was not
+	Recorder string    // begins the client IDs of events that are in the source although it did not make them; "" for none
+	Read     skein.Seq // damaged events up to here came from the source, if made is not all that it makes
 }
 
 // Diverge compares the events of a session, after its base, with those that the
@@ -64,7 +66,7 @@ func Diverge(events iter.Seq2[skein.Event, error], made Made, b Bounds) (d Diver
 			rewinds = append(rewinds, e)
 		}
 		switch {
-		case made.Has(e), standsIn && (missing >= 0 || e.Seq <= b.Read):
+		case made.Has(e), b.Recorder != "" && strings.HasPrefix(string(e.ClientID), b.Recorder), standsIn && (missing >= 0 || e.Seq <= b.Read):
 			d.Last = max(d.Last, e.Seq)
 			if Talks(e.Kind) && e.Kind != skein.KindRewound {
 				theirs = append(theirs, e.Seq)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/lines"
@@ -79,8 +80,7 @@ func (t Echoes) UpTo(last skein.Seq) Echoes {
 	if t.Last() >= last {
 		return t
 	}
-	b := EchoBuilder{List: t}
-	t.Each(func(_ RecordHash, s skein.Seq) { b.seq = s })
+	b := t.Builder()
 	b.Add(noRecord, last)
 	return b.List
 }
@@ -117,6 +117,13 @@ func Identity(line []byte, count map[string]int) string {
 	}
 	count[in.Table]++
 	return fmt.Sprintf("row %s %d", in.Table, count[in.Table])
+}
+
+// Builder returns a builder of a longer list.
+func (t Echoes) Builder() EchoBuilder {
+	b := EchoBuilder{List: slices.Clip(t)}
+	t.Each(func(_ RecordHash, s skein.Seq) { b.seq = s })
+	return b
 }
 
 // EchoBuilder appends to a list without searching for its end each time.

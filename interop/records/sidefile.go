@@ -46,10 +46,7 @@ func IsSide(path string) bool {
 }
 
 // SidePath returns where the side file of a source is.
-func SidePath(f interop.Format, path, name string) string {
-	if f.Side != nil {
-		return f.Side(path, name)
-	}
+func SidePath(path, name string) string {
 	base := "." + filepath.Base(path)
 	if name != "" {
 		if name = url.PathEscape(name); len(name) > 150 {

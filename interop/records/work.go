@@ -23,20 +23,32 @@ type FileState struct {
 	Bytes     int64                      `json:"bytes,omitempty"`   // of these
 	Sum       string                     `json:"sum,omitempty"`     // SHA-256 of these, hexadecimal
 	Rewriting bool                       `json:"rewriting,omitempty"`
-	Removed   reconcile.RemovedKeys      `json:"lost,omitempty"`     // while rewriting, or Unread: what is to be withdrawn at the end
-	Shrunk    reconcile.RemovedKeys      `json:"fewer,omitempty"`    // likewise: records that make fewer events now, with how many they made
-	Unread    bool                       `json:"unread,omitempty"`   // what is in Removed and Shrunk may be in the part of the file that cannot be read
-	Withdrew  bool                       `json:"withdrew,omitempty"` // some records were withdrawn, and may come again
-	Sessions  map[string]skein.SessionID `json:"sessions,omitempty"` // by name in the file, if not the wanted ID
-	Apart     []StoredApart              `json:"apart,omitempty"`    // events that wait for a file that has not been read
-	Tail      int                        `json:"tail,omitempty"`     // while rewriting: how many records are stored, if those after the last are to be dropped at the end
-	Echoes    Echoes                     `json:"told,omitempty"`     // records that were written here, from existing events
-	Lone      bool                       `json:"lone,omitempty"`     // a file that is not in its program's place for it, read alone
-	Plain     bool                       `json:"plain,omitempty"`    // not a unit, although the format has units
-	Back      skein.Seq                  `json:"back,omitempty"`     // the session is a fork that first goes back to this event of its parent
-	Seq       skein.Seq                  `json:"seq,omitempty"`      // where the session ended when it was last stored to, if nobody else wrote to it
-	Intent    *Intent                    `json:"intent,omitempty"`   // what a sync is writing to it
-	Reread    *Reread                    `json:"yields,omitempty"`   // copies of this file, to be read again after it
+	Removed   reconcile.RemovedKeys      `json:"lost,omitempty"`      // while rewriting, or Unread: what is to be withdrawn at the end
+	Shrunk    reconcile.RemovedKeys      `json:"fewer,omitempty"`     // likewise: records that make fewer events now, with how many they made
+	Unread    bool                       `json:"unread,omitempty"`    // what is in Removed and Shrunk may be in the part of the file that cannot be read
+	Withdrew  bool                       `json:"withdrew,omitempty"`  // some records were withdrawn, and may come again
+	Sessions  map[string]skein.SessionID `json:"sessions,omitempty"`  // by name in the file, if not the wanted ID
+	Apart     []StoredApart              `json:"apart,omitempty"`     // events that wait for a file that has not been read
+	Tail      int                        `json:"tail,omitempty"`      // while rewriting: how many records are stored, if those after the last are to be dropped at the end
+	Echoes    Echoes                     `json:"told,omitempty"`      // records that were written here, from existing events
+	Elsewhere bool                       `json:"elsewhere,omitempty"` // the last prompt is not in the recording of the session
+	Spent     []SpentOnTurn              `json:"spent,omitempty"`     // what the recording of the session lacks
+	Gone      bool                       `json:"gone,omitempty"`      // the file was gone when it was last looked for, and the session says so
+	Lone      bool                       `json:"lone,omitempty"`      // a file that is not in its program's place for it, read alone
+	Plain     bool                       `json:"plain,omitempty"`     // not a unit, although the format has units
+	Back      skein.Seq                  `json:"back,omitempty"`      // the session is a fork that first goes back to this event of its parent
+	Seq       skein.Seq                  `json:"seq,omitempty"`       // where the session ended when it was last stored to, if nobody else wrote to it
+	Intent    *Intent                    `json:"intent,omitempty"`    // what a sync is writing to it
+	Reread    *Reread                    `json:"yields,omitempty"`    // copies of this file, to be read again after it
+}
+
+// A SpentOnTurn is what the records of a source say was spent on a turn that was
+// recorded, as long as the session does not say it.
+type SpentOnTurn struct {
+	Turn     skein.Seq   `json:"turn"` // its first event
+	Usage    skein.Usage `json:"usage"`
+	Provider string      `json:"provider,omitempty"`
+	Model    string      `json:"model,omitempty"`
 }
 
 // A StoredApart is an [interop.Apart] as it is stored.
@@ -249,7 +261,7 @@ func (w *FileJob) Begin() *FileJob {
 // Errors are the store's, or those of reading the file.
 func Rewritten(ctx context.Context, s skein.Store, w *FileJob) (*FileJob, error) {
 	next := &FileJob{Format: w.Format, Now: w.Now, Known: w.Known, Patient: w.Patient, Forget: w.Unit == nil, Unit: w.Unit, Name: w.Name}
-	next.State = FileState{Rewriting: true, Withdrew: w.State.Withdrew, Sessions: w.State.Sessions, Apart: w.State.Apart, Echoes: w.State.Echoes, Seq: w.State.Seq, Back: w.State.Back, Intent: w.State.Intent, Reread: w.State.Reread}
+	next.State = FileState{Rewriting: true, Withdrew: w.State.Withdrew, Sessions: w.State.Sessions, Apart: w.State.Apart, Echoes: w.State.Echoes, Seq: w.State.Seq, Back: w.State.Back, Intent: w.State.Intent, Reread: w.State.Reread, Spent: w.State.Spent, Gone: w.State.Gone}
 	diff := reconcile.NewRecords()
 	diff.WasUnread = w.State.Unread
 	for r, err := range skein.SourcesOf(s).Records(ctx, w.Format.Name, w.Known.Path, 0) {

@@ -76,6 +76,7 @@ type watch struct {
 	later   map[string]time.Time // by file: to be looked at then, if it has not changed before
 	told    map[string]bool      // kinds of skips that were already reported
 	again   *time.Timer          // when what rests is to be looked at
+	lost    time.Time            // when to look for what is gone; zero if nothing is
 	board   string               // the folder of the news of hooks; "" for none
 }
 
@@ -153,6 +154,9 @@ func (w *watch) first(ctx context.Context) error {
 	if err == nil {
 		err = w.im.PlaceApart(ctx)
 	}
+	if err == nil {
+		err = w.im.MarkGone(ctx, found, w.roots)
+	}
 	w.rep.Elapsed = time.Since(start)
 	w.wake()
 	for _, s := range w.rep.Skips {
@@ -178,8 +182,8 @@ func (w *watch) awaited() {
 // all of them.
 func (w *watch) takeAll(ctx context.Context, found []disk.File, roots []string) error {
 	start := time.Now()
-	found, units := w.im.Planner.Gather(found, roots)
-	for _, c := range found {
+	files, units := w.im.Planner.Gather(found, roots)
+	for _, c := range files {
 		if err := w.take(ctx, c); err != nil {
 			return err
 		}
@@ -194,9 +198,15 @@ func (w *watch) takeAll(ctx context.Context, found []disk.File, roots []string) 
 	if err := w.im.PlaceApart(ctx); err != nil {
 		return err
 	}
+	if roots != nil || w.im.Known.WasGone(found) || !w.lost.IsZero() && time.Now().After(w.lost) {
+		w.lost = time.Time{}
+		if err := w.im.MarkGone(ctx, found, w.roots); err != nil {
+			return err
+		}
+	}
 	w.rep.Elapsed = time.Since(start)
 	w.tellOnce()
-	if w.each != nil && (w.rep.Events > 0 || w.rep.Bytes > 0 || w.rep.Damaged > 0 || w.rep.Skipped > 0) {
+	if w.each != nil && (w.rep.Events > 0 || w.rep.Gone+w.rep.Back > 0 || w.rep.Bytes > 0 || w.rep.Damaged > 0 || w.rep.Skipped > 0) {
 		w.each(w.rep)
 	}
 	w.rep = interop.Report{}

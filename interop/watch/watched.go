@@ -42,6 +42,10 @@ func (w *watch) add(root string) {
 	}
 }
 
+// lostAfter is how long after a removal a watch looks for what is gone: what was moved
+// is at its new place by then, and agents remove many files one after the other.
+const lostAfter = time.Second
+
 func (w *watch) note(e fsnotify.Event) {
 	if w.board != "" && filepath.Dir(e.Name) == w.board {
 		if e.Has(fsnotify.Create) && hooknews.IsNews(e.Name) {
@@ -62,6 +66,10 @@ func (w *watch) note(e fsnotify.Event) {
 	case gone:
 		w.forget(e.Name)
 		delete(w.lives, e.Name)
+		if w.lost.IsZero() {
+			w.lost = time.Now().Add(lostAfter)
+			w.wake()
+		}
 		if _, unit := w.im.Known.Formats.UnitOf(e.Name); unit != "" {
 			w.dirty[e.Name] = true
 		}
@@ -177,6 +185,9 @@ func (w *watch) wake() {
 	for _, at := range w.later {
 		next = min(next, time.Until(at))
 	}
+	if !w.lost.IsZero() {
+		next = min(next, time.Until(w.lost))
+	}
 	w.again.Reset(max(next, time.Millisecond))
 }
 
@@ -286,7 +297,8 @@ func (l *live) update(ctx context.Context, cs *importer.Consumer, c disk.File) (
 	if w.Dead.Load() || c.Inode != w.Now.Inode || c.Size < w.Stream.Ended || !w.TailStands() {
 		return false, nil
 	}
-	l.used, w.Old, l.t.Alone, l.t.Knew = time.Now(), min(w.Old, w.Stream.N), false, true
+	l.used, w.Old = time.Now(), min(w.Old, w.Stream.N)
+	l.t.GoOn()
 	cs.Target = l.t
 	err := w.Produce(ctx, func(ch records.Chunk) error { return cs.Consume(ctx, ch) })
 	return err == nil && !w.Dead.Load(), err

@@ -100,7 +100,7 @@ func (d *destination) look(ctx context.Context, path string) (*records.Opened, e
 // headOf returns the head of the side file of a text's source; zero if there is no
 // side file of this format.
 func (d *destination) headOf(t interop.SourceText) records.SideHead {
-	f, _, err := disk.Open(records.SidePath(d.format, filepath.Join(d.home, filepath.FromSlash(t.Path)), t.Name))
+	f, _, err := disk.Open(records.SidePath(filepath.Join(d.home, filepath.FromSlash(t.Path)), t.Name))
 	if err != nil {
 		return records.SideHead{}
 	}

@@ -213,7 +213,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	if err != nil {
 		return err
 	}
-	w, err := x.format.Write(ctx, d)
+	w, err := x.write(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -230,6 +230,23 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 		above, _ = d.Other(sess.Parent.Session)
 	}
 	return x.place(ctx, inBatch{sess: sess, events: gists(d.Events), wrote: w, above: above, of: x.now}, p)
+}
+
+// write makes the texts of a session. A child that was written to this home by itself, before
+// its parent, stays where it is, also if children usually are elsewhere.
+func (x *exporter) write(ctx context.Context, d interop.Draft) (interop.Written, error) {
+	if p := d.Session.Parent; p != nil && p.Why == skein.Child {
+		with, alone := d, d
+		with.Memo, alone.Memo = nil, nil // nothing of these is put, so nothing that follows may rely on it
+		alone.Other = func(skein.SessionID) (interop.Spot, bool) { return interop.Spot{}, false }
+		if was, err := x.format.Write(ctx, alone); err == nil && x.stands(ctx, d.Session.ID, was) {
+			is, err := x.format.Write(ctx, with)
+			if err == nil && len(is.Texts) > 0 && (is.Texts[0].Path != was.Texts[0].Path || is.Texts[0].Name != was.Texts[0].Name) {
+				d.Other = alone.Other
+			}
+		}
+	}
+	return x.format.Write(ctx, d)
 }
 
 // draft gathers the input of a format's Write.

@@ -1,7 +1,9 @@
 package writeback
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -295,6 +297,9 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *interop.Losses) {
 		case skein.KindCreated:
 			if c, err := skein.Decode[skein.Created](e); err == nil {
 				k.unplaced(e.Seq, c.Checkout, ls)
+				if len(c.Config) > 0 && !sharesSettings(k.created.Config, c.Config) {
+					ls.Add(e.Seq, "settings of the agent: left out")
+				}
 			}
 		case skein.KindChanged:
 			c, err := skein.Decode[skein.Changed](e)
@@ -312,6 +317,21 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *interop.Losses) {
 	}
 	k.unspent(max(1, s.Base+1), whole, ls)
 	k.properties(s, ls)
+}
+
+// sharesSettings reports whether the settings that were read again have any of those
+// that are stored: formats keep other things there too, and under other names.
+func sharesSettings(read, stored json.RawMessage) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(stored, &members) != nil {
+		return bytes.Equal(read, stored)
+	}
+	for _, value := range members {
+		if len(value) > len("999") && bytes.Contains(read, value) { // a short one is in any text
+			return true
+		}
+	}
+	return false
 }
 
 // unspent adds what is missing of the usage of all requests together, unless it was

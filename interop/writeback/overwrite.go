@@ -203,13 +203,19 @@ func (x *exporter) ancestor(ctx context.Context, sess skein.Session) (interop.Sp
 	}
 	d.Memo = nil // nothing of this is put, so nothing that follows may rely on it
 	w, err := x.format.Write(ctx, d)
-	if err != nil || len(w.Texts) == 0 || x.headOf(w.Texts[0]).Session != sess.ID {
-		return interop.Spot{}, false
-	}
-	if _, there, err := x.source(ctx, w.Texts[0]); err != nil || !there {
+	if err != nil || !x.stands(ctx, sess.ID, w) {
 		return interop.Spot{}, false
 	}
 	return interop.Spot{ID: w.ID, Path: w.Texts[0].Path, Name: w.Texts[0].Name}, true
+}
+
+// stands reports whether a session was written to this home before where w has it.
+func (x *exporter) stands(ctx context.Context, id skein.SessionID, w interop.Written) bool {
+	if len(w.Texts) == 0 || x.headOf(w.Texts[0]).Session != id {
+		return false
+	}
+	_, there, err := x.source(ctx, w.Texts[0])
+	return err == nil && there
 }
 
 // wrote reports whether everything in a source was written here: before, or by a

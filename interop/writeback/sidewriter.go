@@ -55,7 +55,7 @@ func (s *sideWriter) side(ctx context.Context, w *inBatch, u *records.Opened) (s
 	}
 	k.tell(w.sess, w.events, &w.wrote.Losses)
 	s.itsModel(w.sess, &w.wrote.Losses)
-	path := records.SidePath(s.format, at, t.Name)
+	path := records.SidePath(at, t.Name)
 	if err := s.sideAt(ctx, path, w.sess, list, sum); err != nil {
 		return "", err
 	}
@@ -238,7 +238,7 @@ func (s *sideWriter) promise(root *os.Root, w inBatch) (rel string, p promised, 
 	if w.exactly != "" || !filepath.IsLocal(filepath.FromSlash(t.Path)) || strings.ContainsAny(t.Path, "\x00\\") {
 		return "", p, false
 	}
-	rel, err := filepath.Rel(s.home, records.SidePath(s.format, filepath.Join(s.home, filepath.FromSlash(t.Path)), t.Name))
+	rel, err := filepath.Rel(s.home, records.SidePath(filepath.Join(s.home, filepath.FromSlash(t.Path)), t.Name))
 	if err != nil || root.MkdirAll(filepath.Dir(rel), 0o700) != nil {
 		return "", p, false
 	}

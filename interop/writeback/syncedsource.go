@@ -219,7 +219,7 @@ func (src *syncedSource) putUnit(ctx context.Context, texts []interop.SourceText
 
 // hasSide reports whether the source has a side file.
 func (src *syncedSource) hasSide() (bool, error) {
-	info, err := os.Lstat(records.SidePath(src.format, src.unit, src.name))
+	info, err := os.Lstat(records.SidePath(src.unit, src.name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

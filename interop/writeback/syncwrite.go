@@ -97,5 +97,5 @@ func (y *syncer) side(ctx context.Context, x *exporter) error {
 		}
 		sum.add(r.Raw)
 	}
-	return x.sideAt(ctx, records.SidePath(y.format, y.unit, y.name), y.sess, records.DecodeState(f.State).Echoes, sum.String())
+	return x.sideAt(ctx, records.SidePath(y.unit, y.name), y.sess, records.DecodeState(f.State).Echoes, sum.String())
 }

@@ -1,11 +1,13 @@
 package llmtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,6 +31,7 @@ type Server struct {
 	mu        sync.Mutex
 	replies   []Reply
 	otherwise *Reply
+	whens     []when
 	requests  []Request
 	lax       bool
 }
@@ -103,6 +106,25 @@ func (s *Server) Otherwise(r Reply) {
 	s.otherwise = &r
 }
 
+// When makes the server give a reply to the first request whose body has all of some
+// texts, whatever other requests come before it.
+func (s *Server) When(r Reply, texts ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.whens = append(s.whens, when{r, texts})
+}
+
+// A when is a reply to a certain request.
+type when struct {
+	reply Reply
+	texts []string
+}
+
+// isFor reports whether the reply is for r.
+func (w when) isFor(r *Request) bool {
+	return !slices.ContainsFunc(w.texts, func(text string) bool { return !bytes.Contains(r.Body, []byte(text)) })
+}
+
 // Lax makes the server answer requests that it would refuse for what they say: other
 // programs use more of an API than it checks. A wrong path or key is still refused.
 func (s *Server) Lax() {
@@ -124,6 +146,11 @@ func (s *Server) next(r *Request) (n int, rp Reply, ok bool) {
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, *r)
 	n = len(s.requests)
+	if i := slices.IndexFunc(s.whens, func(w when) bool { return r.Refused == "" && w.isFor(r) }); i >= 0 {
+		rp = s.whens[i].reply
+		s.whens = slices.Delete(s.whens, i, i+1)
+		return n, rp, true
+	}
 	switch {
 	case r.Refused != "":
 		return n, rp, true

@@ -149,6 +149,13 @@ func TestServer_GivesItsRepliesInOrder(t *testing.T) {
 	if got := s.Requests(); len(got) != 3 || !bytes.Equal(got[2].Body, []byte(good)) || got[2].Messages[0].Words() != "hello" {
 		t.Errorf("Requests() = %+v, want three", got)
 	}
+	s.When(llmtest.Says("four"), "farewell", "user")
+	s.Reply(llmtest.Says("five"))
+	for i, want := range []string{`"content":"five"`, `"content":"four"`} {
+		if _, body := post(t, s, "/chat/completions", []string{good, strings.Replace(good, "hello", "farewell", 1)}[i]); !strings.Contains(body, want) {
+			t.Errorf("the answer is %s, want %s in it", body, want)
+		}
+	}
 	if res, body := post(t, s, "/elsewhere", good); res.StatusCode != http.StatusNotFound {
 		t.Errorf("another path = %s %s, want 404", res.Status, body)
 	}

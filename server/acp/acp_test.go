@@ -51,6 +51,7 @@ type setting struct {
 	can   string
 	cwd   string
 	gate  *gate // through which the editor reads; nil for none
+	odd   bool  // the agent says what the protocol does not know
 	write func(ctx context.Context, agent string, id skein.SessionID, cwd string) (string, []string, error)
 }
 
@@ -73,6 +74,9 @@ func open(t *testing.T, s setting) *desk {
 		s.gate.Reader, from = out, s.gate
 	}
 	d := &desk{T: t, ScriptedEditor: acptest.NewEditor(t, from, in), store: s.store, in: in, done: make(chan error, 1), dir: s.dir, cwd: s.cwd}
+	if !s.odd {
+		d.Strict()
+	}
 	o := acp.Options{
 		Store: s.store, User: skein.Local, Now: time.Now, Program: "skein", Version: "test",
 		Command: []string{os.Args[0]}, Env: append(os.Environ(), asAgent+"="+s.dir, canDo+"="+s.can),
@@ -205,7 +209,7 @@ func TestATurnIsKeptWhole(t *testing.T) {
 
 // Only session IDs differ between what one program says and what the other reads.
 func TestWhatIsNotKnownPassesByteForByte(t *testing.T) {
-	d := open(t, setting{})
+	d := open(t, setting{odd: true})
 	id := d.New(d.cwd)
 	for _, line := range []string{
 		`{"jsonrpc":"2.0","method":"_vendor/news","params":{"a" : 1.0e+3, "b":"\u00e9\/é","sessionId" :"ID","_meta":{"sessionId":"inner-1"}}}`,

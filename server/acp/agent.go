@@ -135,11 +135,12 @@ func (r *relay) heard(m *wire.Message, s *session, line []byte) {
 		if m.Update == "subagent_update" {
 			r.child(s, m, line)
 		}
-		s.rec.Update(params)
+		s.live.Update(params, func() { s.rec.Update(params) })
 	case m.IsRequest():
 		r.ask(r.toEditor, m, request{method: m.Method, s: s, params: params, at: r.now()})
 		if m.Method == "session/request_permission" {
 			s.rec.Ask(params)
+			s.live.Ask(m.ID, params)
 		}
 	default:
 		s.rec.Note(m.Method, params)
@@ -182,6 +183,8 @@ func (r *relay) answer(m *wire.Message, line []byte) (s *session, wait func() er
 		return nil, nil
 	case q.method == "session/prompt":
 		q.s.rec.Answered(result, failed)
+		q.s.live.End(result, refusal(failed))
+		r.turnEnded(q.s)
 		return q.s, q.s.rec.Flush
 	}
 	if len(line) > mostRecorded {

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/skein-dev/skein/server/acp/wire"
@@ -13,9 +14,17 @@ func (r *relay) fromEditor(line []byte) {
 		r.toAgent.put(line)
 		return
 	}
-	if len(all) == 1 && all[0].IsRequest() && r.serve(&all[0], line) {
+	if len(all) == 1 && (all[0].IsRequest() && r.serve(&all[0], line) || r.tooLate(&all[0])) {
 		return
 	}
+	if len(all) == 1 && r.isTurn(&all[0], line) {
+		return
+	}
+	r.pass(line, all)
+}
+
+// pass records what the editor says, and passes it on.
+func (r *relay) pass(line []byte, all []wire.Message) {
 	var lead *session // whose queue the line takes
 	var first []func() error
 	for i := range all {
@@ -56,11 +65,11 @@ func (r *relay) fromEditor(line []byte) {
 // context that the agent does not have.
 func (r *relay) beforeTurn(s *session, line []byte, all []wire.Message) ([]byte, []wire.Message) {
 	r.mu.Lock()
-	before, notice := s.before, s.notice
-	s.before, s.notice = "", nil
+	before, lines := s.before, s.shown
+	s.before, s.shown = "", nil
 	r.mu.Unlock()
-	if notice != nil {
-		s.toEditor.pass(notice, nil)
+	for _, l := range lines {
+		s.toEditor.pass(l, nil)
 	}
 	if before == "" {
 		return line, all
@@ -79,8 +88,12 @@ func (r *relay) after(out []byte, all []wire.Message, first []func() error) []by
 			continue
 		}
 		for i := range all {
-			if _, ok := r.answered(r.asked, all[i].ID); ok && all[i].IsRequest() {
+			if q, ok := r.answered(r.asked, all[i].ID); ok && all[i].IsRequest() {
 				r.toEditor.put(failure(all[i].ID, notStored(err)))
+				if q.s != nil && q.method == "session/prompt" {
+					q.s.live.End(nil, err)
+					r.turnEnded(q.s)
+				}
 			}
 		}
 		return nil
@@ -125,10 +138,13 @@ func (r *relay) said(m *wire.Message, s *session, line []byte) (wait func() erro
 		}
 	case s == nil:
 	case m.Method == "session/prompt":
-		s.rec.Prompt(params)
+		s.live.Begin(wire.Member(params, "prompt"), r.client.Name, func() { s.rec.Prompt(params) })
 		return s.rec.Flush
 	case !m.IsRequest():
 		s.rec.Note(m.Method, params)
+		if m.Method == "session/cancel" {
+			r.dropWaiting(s)
+		}
 	}
 	return nil
 }
@@ -147,6 +163,7 @@ func (r *relay) decided(m *wire.Message, line []byte) *session {
 	}
 	if q.method == "session/request_permission" {
 		q.s.rec.Decided(q.params, q.at, result, failed)
+		q.s.live.Decided(m.ID, result, cmp.Or(r.client.Name, "the editor"))
 	} else {
 		q.s.rec.Did(q.method, q.params, q.at, result, failed)
 	}

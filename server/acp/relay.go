@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/acp/live"
 	"github.com/skein-dev/skein/server/acp/stored"
 	"github.com/skein-dev/skein/server/acp/wire"
 )
@@ -49,6 +50,8 @@ type Options struct {
 	Write func(ctx context.Context, agent string, id skein.SessionID, cwd string) (inner string, lost []string, err error)
 
 	Dir string // the working directory
+
+	Live live.Sockets // where other programs attach; zero: none can
 }
 
 // A relay is the state of one connection.
@@ -63,6 +66,7 @@ type relay struct {
 	inner  map[string]*session
 	asked  map[string]request // by the editor, by ID
 	asking map[string]request // by the agent
+	given  map[string]bool    // what a guest has answered in the place of the editor
 	newest sessionStart       // of the newest session/new
 	client peerInfo
 	agent  agentPeer
@@ -93,7 +97,7 @@ const mostAsked = 10_000
 func Serve(ctx context.Context, o Options) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	r := &relay{o: o, ctx: ctx, outer: map[string]*session{}, inner: map[string]*session{}, asked: map[string]request{}, asking: map[string]request{}}
+	r := &relay{o: o, ctx: ctx, outer: map[string]*session{}, inner: map[string]*session{}, asked: map[string]request{}, asking: map[string]request{}, given: map[string]bool{}}
 	r.own, r.serving, r.agentEnded = map[string]chan agentReply{}, make(chan struct{}, atOnce), make(chan struct{})
 	p, err := start(o)
 	if err != nil {
@@ -214,6 +218,9 @@ func (r *relay) ask(to *peerQueue, m *wire.Message, q request) {
 	if len(open) < mostAsked {
 		open[m.ID] = q
 	}
+	if to == r.toEditor {
+		delete(r.given, m.ID)
+	}
 }
 
 // answered returns the request that an answer is for.
@@ -239,6 +246,7 @@ func (r *relay) answerAll(why string) {
 		}
 		if q.method == "session/prompt" {
 			q.s.rec.Answered(nil, skein.MustJSON(map[string]any{"code": stored.Internal, "message": why}))
+			q.s.live.End(nil, errors.New(why))
 		}
 		q.s.toEditor.pass(line, func() []byte {
 			if err := q.s.rec.Flush(); err != nil {

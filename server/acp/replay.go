@@ -33,7 +33,7 @@ func (r *relay) notice(s *session, title string, lines []string) {
 	shows := r.notices
 	r.mu.Unlock()
 	n := stored.SessionNotice{Severity: "warning", Title: title, Text: strings.Join(lines, "\n"), Shown: shows}
-	s.notice = stored.Update(s.outer, n.Update())
+	s.shown = append(s.shown, stored.Update(s.outer, n.Update()))
 }
 
 // mostContext limits what an agent is told of a session that it cannot load: the newest.

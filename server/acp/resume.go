@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/recording"
 	"github.com/skein-dev/skein/server/acp/record"
 	"github.com/skein-dev/skein/server/acp/wire"
 	"github.com/skein-dev/skein/store/lenient"
@@ -44,7 +46,7 @@ func (r *relay) open(ctx context.Context, a *asking) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	was, fresh, calls, err := r.bound(ctx, id)
+	was, err := r.bound(ctx, &stored)
 	if err != nil {
 		return nil, err
 	}
@@ -57,18 +59,21 @@ func (r *relay) open(ctx context.Context, a *asking) (*session, error) {
 	r.mu.Unlock()
 	if err := s.rec.Held(); err != nil {
 		r.forget(s)
+		s.live.Close()
 		return nil, heldElsewhere(err)
 	}
-	s.rec.Known(calls)
+	s.rec.Known(was.calls)
+	s.rec.From(stored.Last)
 	if stored.Open != nil && stored.LeftRunning() {
 		s.rec.LeftRunning(stored.Open)
 	}
 	inner := ""
-	if fresh {
+	if was.fresh {
 		inner = was.Session
 	}
 	if err := r.openInner(ctx, s, inner, a); err != nil {
 		r.forget(s)
+		s.live.Close()
 		return nil, errors.Join(err, s.rec.Close())
 	}
 	if c, differs := r.changed(&stored, a.Cwd); differs {
@@ -76,7 +81,28 @@ func (r *relay) open(ctx context.Context, a *asking) (*session, error) {
 	}
 	s.rec.Begin(skein.NewEvent(skein.KindResumed, r.now(), skein.Program{Program: r.o.Program, Version: r.o.Version, Host: r.o.Host}))
 	s.rec.Note("session", skein.MustJSON(r.binding(s)))
+	r.tellUnsent(s, was.unsent)
 	return s, nil
+}
+
+// tellUnsent tells the editor of prompts that waited when the program that had the
+// session ended. They are not sent: their time may have passed.
+func (r *relay) tellUnsent(s *session, all []record.GuestPrompt) {
+	var lines []string
+	for _, p := range all {
+		lines = append(lines, p.By+": "+p.Words())
+		p.Blocks = nil
+		s.rec.Note("prompt_unsent", skein.MustJSON(p))
+	}
+	r.notice(s, "Not sent, because skein ended while it waited", lines)
+}
+
+// A boundSession is what the events of a session say of it.
+type boundSession struct {
+	Binding                      // the agent's session that it was last
+	fresh   bool                 // that agent is this one and has all of it
+	calls   []string             // that were made
+	unsent  []record.GuestPrompt // see [record.Unsent]
 }
 
 // changed returns what is different from now on: the agent, the folder.
@@ -99,43 +125,53 @@ func heldElsewhere(err error) error {
 	return err
 }
 
-// bound returns which session of an agent a session was last, whether that agent is this
-// one and has all of it, and the calls that were made.
-func (r *relay) bound(ctx context.Context, id skein.SessionID) (b Binding, fresh bool, calls []string, err error) {
-	for e, err := range lenient.Store(r.o.Store, nil).Events(ctx, id, 0) {
+// bound reads the events of a session. What was imported since from the agent's own file,
+// the agent has.
+func (r *relay) bound(ctx context.Context, of *skein.Session) (b boundSession, err error) {
+	var others []skein.ClientID
+	for e, err := range lenient.Store(r.o.Store, nil).Events(ctx, of.ID, 0) {
 		if err != nil {
-			return b, false, nil, err
+			return b, err
 		}
 		switch e.Kind {
 		case skein.KindCreated:
 			c, err := skein.Decode[skein.Created](e)
 			var config struct{ ACP *Binding }
 			if err == nil && json.Unmarshal(c.Config, &config) == nil && config.ACP != nil {
-				b, fresh = *config.ACP, true
+				b.Binding, b.fresh = *config.ACP, true
 			} else {
-				fresh = false // a fork, or another program's
+				b.fresh = false // a fork, or another program's
 			}
 		case skein.KindNoted:
 			n, err := skein.Decode[skein.Noted](e)
-			if err == nil && n.Name == "acp:session" && json.Unmarshal(n.Data, &b) == nil {
-				fresh = true
+			if err == nil && n.Name == "acp:session" && json.Unmarshal(n.Data, &b.Binding) == nil {
+				b.fresh, others = true, nil
 			}
-		case skein.KindSaid:
-			if m, err := skein.Decode[skein.Message](e); err == nil {
+			b.unsent = record.Unsent(b.unsent, &n)
+		case skein.KindSaid, skein.KindRewound, skein.KindAmended:
+			if m, err := skein.Decode[skein.Message](e); err == nil && e.Kind == skein.KindSaid {
 				for _, p := range m.Parts {
 					if p.Call != nil {
-						calls = append(calls, p.Call.ID)
+						b.calls = append(b.calls, p.Call.ID)
 					}
 				}
 			}
-			fresh = fresh && strings.HasPrefix(string(e.ClientID), record.Ours)
-		case skein.KindRewound, skein.KindAmended:
-			fresh = false
+			if !strings.HasPrefix(string(e.ClientID), recording.ClientIDs) {
+				b.fresh, others = b.fresh && e.ClientID != "", append(others, e.ClientID)
+			}
 		}
+	}
+	if b.fresh = b.fresh && (len(others) == 0 || of.Origin == nil || of.Origin.ID == b.Session); b.fresh && len(others) > 0 {
+		found, err := skein.SourcesOf(r.o.Store).Find(ctx, others)
+		if err != nil {
+			return b, err
+		}
+		b.fresh = !slices.ContainsFunc(others, func(k skein.ClientID) bool { return found[k].Session != of.ID })
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return b, fresh && b.Session != "" && b.Agent.Name == r.agent.Name, calls, nil
+	b.fresh = b.fresh && b.Session != "" && b.Agent.Name == r.agent.Name
+	return b, nil
 }
 
 // openInner makes the agent have a session: the one that it has already, one that is
@@ -206,6 +242,11 @@ func (r *relay) begin(ctx context.Context, s *session, method string, params []b
 	r.expected = append(r.expected, s) // the agent may speak in it before it answers
 	s.muted = true                     // opencode 1.18.33 shows a fork from its beginning
 	r.mu.Unlock()
+	r.opens(ctx, s, skein.At(r.o.Now()))
+	defer func() {
+		_ = s.rec.Flush() // what the agent calls it; the next prompt tells if that failed
+		r.opens(context.WithoutCancel(ctx), s, 0)
+	}()
 	result, err := r.request(ctx, method, json.RawMessage(params))
 	inner := wire.Unquote(wire.Member(result, "sessionId"))
 	r.mu.Lock()
@@ -225,6 +266,12 @@ func (r *relay) begin(ctx context.Context, s *session, method string, params []b
 	r.bind(s, inner, false)
 	s.rec.Options(result)
 	return result, nil
+}
+
+// opens notes in the store since when the agent opens s, 0 once it has. If that fails, a
+// file that the agent writes meanwhile may be taken for another session.
+func (r *relay) opens(ctx context.Context, s *session, since skein.Time) {
+	_, _ = r.o.Store.Append(ctx, skein.Batch{Session: s.outer, Import: &skein.Import{File: recording.Opening(s.outer, since)}})
 }
 
 // without returns the result of session/new as that of session/load.
@@ -252,6 +299,7 @@ func (r *relay) fork(ctx context.Context, a *asking) (any, error) {
 	s.rec.Begin(skein.NewEvent(skein.KindCreated, r.now(), c))
 	if err := s.rec.Flush(); err != nil {
 		r.forget(s)
+		s.live.Close()
 		return nil, err
 	}
 	if parent != nil && whole && r.can("fork") {
@@ -265,6 +313,7 @@ func (r *relay) fork(ctx context.Context, a *asking) (any, error) {
 	}
 	if err != nil {
 		r.forget(s)
+		s.live.Close()
 		return nil, errors.Join(err, s.rec.Close())
 	}
 	s.rec.Note("session", skein.MustJSON(r.binding(s)))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/recording"
 	"github.com/skein-dev/skein/server/acp/acptest"
 	"github.com/skein-dev/skein/store/memory"
 )
@@ -184,6 +185,7 @@ func TestAForkGoesItsOwnWay(t *testing.T) {
 				return r.SessionID
 			}
 			whole := fork(nil)
+			d.isNamed(whole)
 			early := fork(map[string]any{"skein": map[string]any{"messageId": fmt.Sprintf("skein-%d", at)}})
 			for _, f := range []string{whole, early} {
 				n := len(d.Lines(0))
@@ -204,6 +206,29 @@ func TestAForkGoesItsOwnWay(t *testing.T) {
 				t.Errorf("the fork's parent is %+v", s.Parent)
 			}
 		})
+	}
+}
+
+// isNamed checks that a session whose agent wrote a file of it is found by what the agent
+// calls it, and no longer counts as being opened.
+func (d *desk) isNamed(id string) {
+	d.Helper()
+	named, opened := false, false
+	for f, err := range skein.SourcesOf(d.store).Files(d.Context(), recording.Format) {
+		if err != nil {
+			d.Fatal(err)
+		}
+		if f.Session != skein.SessionID(id) {
+			continue
+		}
+		if since, is := recording.IsOpening(&f); is {
+			opened = since == 0
+		} else {
+			named = f.ID != ""
+		}
+	}
+	if !named || !opened {
+		d.Errorf("session %s is named by its agent: %v, and said to be open: %v", id, named, opened)
 	}
 }
 
@@ -316,5 +341,35 @@ func TestInitializeOffersWhatTheStoreCan(t *testing.T) {
 	c := r.AgentCapabilities
 	if !c.LoadSession || !c.PromptCapabilities["image"] || len(c.SessionCapabilities) != 6 || r.Meta["kept"] != "é" {
 		t.Errorf("the capabilities are %+v", r)
+	}
+}
+
+// What the protocol does not know as content is kept, but not shown to the next editor,
+// which might refuse the session for it.
+func TestBrokenContentIsNotShownAgain(t *testing.T) {
+	one := open(t, setting{})
+	id := one.New(one.cwd)
+	prompt := acptest.PromptOf(id, "say yes")
+	for _, block := range []string{
+		`{"type":1e300,"text":"a"}`, `{"type":"text"}`, `{"type":"image","data":"AAAA"}`, `{"type":"resource_link","uri":"file:///a"}`,
+		`{"type":"text","text":"b","annotations":{"audience":["nobody"]}}`, `{"type":"resource","resource":{"uri":7,"text":"c"}}`,
+	} {
+		prompt["prompt"] = append(prompt["prompt"].([]any), json.RawMessage(block))
+	}
+	one.Ask("session/prompt", prompt, nil)
+	one.leave()
+	two := open(t, setting{store: one.store, cwd: one.cwd})
+	two.Ask("session/load", map[string]any{"sessionId": id, "cwd": one.cwd, "mcpServers": []any{}}, nil)
+	if got := acptest.Texts(acptest.Updates(two.Lines(0), id), "user_message_chunk"); got != "say yes" {
+		t.Errorf("the next editor was shown %q", got)
+	}
+	n := 0
+	for _, u := range acptest.Updates(two.Lines(0), id) {
+		if u.Update["sessionUpdate"] == "user_message_chunk" {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("the next editor was shown %d pieces of the prompt, want 1", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/acp/live"
 	"github.com/skein-dev/skein/server/acp/record"
 )
 
@@ -13,12 +14,14 @@ type session struct {
 	outer    skein.SessionID // what the editor calls it, and the store
 	inner    string          // what the agent calls it
 	rec      *record.Recorder
+	live     *live.SessionHub // nil if nobody can attach
+	turns    turnQueue        // guarded by the relay's mutex
 	toAgent  *sessionQueue
 	toEditor *sessionQueue
 
 	opened json.RawMessage // what the agent said when it opened the session, without its ID
 	before string          // to be told to the agent with the next prompt
-	notice []byte          // a line to be shown before the next turn
+	shown  [][]byte        // lines to be shown before the next turn
 	muted  bool            // the agent repeats what is stored
 }
 
@@ -42,6 +45,7 @@ func (r *relay) byInner(id string, o sessionStart) *session {
 	if len(r.expected) > 0 {
 		s := r.expected[0]
 		s.inner, r.inner[id] = id, s
+		s.rec.Named(id)
 		return s
 	}
 	s := r.add(skein.NewSessionID(r.o.Now()), id, false)
@@ -73,6 +77,9 @@ func (r *relay) bind(s *session, inner string, muted bool) {
 		delete(r.inner, s.inner)
 	}
 	s.inner, s.muted, r.inner[inner] = inner, muted, s
+	if !muted {
+		s.rec.Named(inner)
+	}
 }
 
 // unbind makes s a session that the agent does not have.
@@ -97,8 +104,10 @@ func (r *relay) add(outer skein.SessionID, inner string, takeOver bool) *session
 	w := record.NewWriter(r.o.Store, outer, skein.LeaseRequest{Program: "skein acp", TakeOver: takeOver})
 	s.rec = record.NewRecorder(w, r.client.Name, func() skein.Time { return skein.At(r.o.Now()) })
 	r.outer[string(outer)] = s
+	r.openHub(s)
 	if inner != "" {
 		r.inner[inner] = s
+		s.rec.Named(inner)
 	}
 	return s
 }
@@ -150,5 +159,7 @@ func (r *relay) end(how string) (err error) {
 
 func (r *relay) endOne(s *session, how string) error {
 	s.rec.End(skein.Program{Program: r.o.Program, Version: r.o.Version, Host: r.o.Host, How: how})
+	_ = s.rec.Flush() //nolint:errcheck // Close says it; guests read what is stored next
+	s.live.Close()
 	return s.rec.Close()
 }

@@ -10,7 +10,7 @@ import (
 // Protocol is the version of the routes under /v1/store. It is raised when the
 // meaning of a route changes, and also when more can be asked for: a server
 // refuses what it does not know.
-const Protocol = 9
+const Protocol = 10
 
 // About is what a server says about itself to a client that opens a store.
 type About struct {

@@ -31,7 +31,7 @@ type logbook interface {
 // line of JSON each. All processes with the tokens share it, so that a login
 // ended by one of them stays ended, after a restart too.
 type browsers struct {
-	of   *Tokens
+	of   *tokenFile
 	file private
 	all  []browser
 }

@@ -159,7 +159,7 @@ func asVisitor(r *http.Request, v Visitor) *http.Request {
 func (d *Door) done(r *http.Request, w *noting, pattern string, began time.Time, panicked any) {
 	begun := w.status != 0
 	if !begun && panicked == nil {
-		w.status = http.StatusOK // an empty answer
+		w.begin(http.StatusOK) // an empty answer
 	}
 	w.lease()
 	if panicked != nil && panicked != http.ErrAbortHandler { //nolint:errorlint // it is that value
@@ -204,6 +204,7 @@ func (d *Door) guard(route Route) http.Handler {
 				defer leave()
 				r = r.WithContext(ctx)
 			}
+			d.audited(r, &v, route.Pattern)
 			r = asVisitor(r, v)
 		}
 		share := d.room.Share()

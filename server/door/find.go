@@ -121,7 +121,7 @@ func (t *Tokens) registered(found map[proof]proofInfo, p proof, a accounts.Acces
 }
 
 // has reports whether the file, as last read, has a token of that name.
-func (t *Tokens) has(name string) bool {
+func (t *tokenFile) has(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_, ok := t.line(name)
@@ -129,7 +129,7 @@ func (t *Tokens) has(name string) bool {
 }
 
 // line returns the token of that name in the file, as last read.
-func (t *Tokens) line(name string) (Token, bool) {
+func (t *tokenFile) line(name string) (Token, bool) {
 	if name == First {
 		return Token{Name: First, Scope: allOf, Hash: hashOf(t.first)}, true
 	}
@@ -194,7 +194,7 @@ func (t *Tokens) named(ctx context.Context, name string) (Token, logbook, error)
 }
 
 // lineNow is line, after reading the file again.
-func (t *Tokens) lineNow(name string) (Token, bool, error) {
+func (t *tokenFile) lineNow(name string) (Token, bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.read(); err != nil {

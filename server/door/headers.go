@@ -1,6 +1,8 @@
 package door
 
 import (
+	"bufio"
+	"net"
 	"net/http"
 	"time"
 )
@@ -31,23 +33,31 @@ type noting struct {
 	bytes  int64
 	err    error // the internal error
 	leased time.Time
+	began  func(status int) // called once, when the answer begins; may be nil
 }
 
 func (n *noting) failed(err error) { n.err = err }
 
+// begin records the status of the answer, the first time.
+func (n *noting) begin(status int) {
+	if n.status != 0 {
+		return
+	}
+	n.status = status
+	if n.began != nil {
+		n.began(status)
+	}
+}
+
 // WriteHeader implements [http.ResponseWriter].
 func (n *noting) WriteHeader(status int) {
-	if n.status == 0 {
-		n.status = status
-	}
+	n.begin(status)
 	n.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements [http.ResponseWriter].
 func (n *noting) Write(b []byte) (int, error) {
-	if n.status == 0 {
-		n.status = http.StatusOK
-	}
+	n.begin(http.StatusOK)
 	written := 0
 	for {
 		n.lease()
@@ -58,6 +68,23 @@ func (n *noting) Write(b []byte) (int, error) {
 			return written, err
 		}
 	}
+}
+
+// Hijackable returns the response of a route as one whose connection can be taken over.
+func Hijackable(w http.ResponseWriter) http.ResponseWriter {
+	return &hijackable{w, http.NewResponseController(w)}
+}
+
+// A hijackable implements [http.Hijacker].
+type hijackable struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+// Hijack implements [http.Hijacker]. The errors are those of
+// [http.ResponseController.Hijack].
+func (h *hijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return h.control.Hijack()
 }
 
 // Unwrap is for [http.ResponseController].

@@ -156,7 +156,7 @@ func (t *Tokens) EndLogins(ctx context.Context, ids ...string) error {
 		n += more
 	}
 	if err == nil && n == 0 {
-		err = fmt.Errorf("login %s: %w", strings.Join(ids, ", "), skein.ErrNotFound)
+		err = fmt.Errorf("login %q %w", strings.Join(ids, ", "), skein.ErrNotFound)
 	}
 	return err
 }

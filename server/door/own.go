@@ -160,5 +160,6 @@ func (l loginRoutes) leave(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	http.SetCookie(w, v.Cookie(loginCookie, "", 0))
+	w.Header().Set("Clear-Site-Data", `"cache"`) // the browser keeps pages, to ask whether they are still the same
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }

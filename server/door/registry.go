@@ -29,7 +29,7 @@ func Register(ctx context.Context, r accounts.Registry, a Token) (token string, 
 		return "", err
 	}
 	if a.Name == First {
-		return "", fmt.Errorf("token %q: %w: it is in the file of each server", a.Name, skein.ErrExists)
+		return "", fmt.Errorf("token %q %w: it is in the file of each server", a.Name, skein.ErrExists)
 	}
 	token = newToken()
 	return token, r.AddAccess(ctx, accounts.Access{Name: a.Name, User: a.User, Scope: usual(a.Scope), Expires: a.Expires, Hash: sha256.Sum256([]byte(token))})

@@ -14,10 +14,11 @@ type Scope int
 
 // The scopes.
 const (
-	Open  Scope = iota // needs no token: says nothing that a stranger may not know
-	Read               // sees its user's sessions
-	Write              // adds to them, changes them, bins them
-	Admin              // sees and purges every user's; manages tokens
+	Open   Scope = iota // needs no token: says nothing that a stranger may not know
+	Read                // sees its user's sessions
+	Answer              // decides what an agent may do that asks, in a session that is live
+	Write               // adds to them, changes them, bins them
+	Admin               // sees and purges every user's; manages tokens
 )
 
 // Most bytes of a body.
@@ -52,6 +53,7 @@ type Visitor struct {
 	known Token       // what is known of the token
 	in    logbook     // where that comes from
 	note  *noting
+	reads func(skein.SessionID)                             // notes in the audit that a session is read; nil for strangers
 	page  func(http.ResponseWriter, *http.Request, Problem) // shows refusals; nil: as JSON
 	host  string                                            // that the request names
 	https bool                                              // the browser uses it

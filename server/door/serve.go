@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -64,6 +65,11 @@ func (d *Door) Serve(ctx context.Context, l net.Listener) error {
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(d.Log.Handler(), slog.LevelWarn),
 	}
+	keeping, kept := context.WithCancel(context.WithoutCancel(ctx))
+	var audit sync.WaitGroup
+	audit.Go(func() { d.tokens.audit.keep(keeping, d.Log) })
+	defer audit.Wait()
+	defer kept() // once all requests are over
 	stopped := make(chan error, 1)
 	leave := context.AfterFunc(ctx, func() {
 		d.streams.end()

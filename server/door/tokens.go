@@ -33,26 +33,32 @@ const prefix = "skein_"
 // A Token is what is known of a token, without the token itself.
 type Token struct {
 	Name    string     `json:"name"`
-	Scope   string     `json:"scope"` // read, write or admin, followed by read:raw if it may read secrets
+	Scope   string     `json:"scope"` // read, answer, write or admin, followed by read:raw if it may read secrets
 	User    skein.User `json:"user,omitempty"`
 	Expires skein.Time `json:"expires,omitzero"` // 0: never
 	Hash    string     `json:"sha256,omitempty"` // of the token, in hexadecimal
 }
 
-// Tokens is a file of tokens. The first line is a token itself, 256 random
+// Tokens are the tokens of a file and of a registry, with the logins that were made
+// with them.
+type Tokens struct {
+	*tokenFile
+	registry accounts.Registry // nil if there is none
+	audit    audit
+	browsers browsers // logged in with tokens of the file
+}
+
+// A tokenFile is a file of tokens. The first line is a token itself, 256 random
 // bits, which may do everything; each other line describes one in JSON, with
 // its hash. Only the file's owner may read it. It is read again when it has
 // changed.
-type Tokens struct {
-	now      func() time.Time
-	registry accounts.Registry // nil if there is none
+type tokenFile struct {
+	now func() time.Time
 
 	mu    sync.Mutex
 	file  private
 	first string
 	more  []Token
-
-	browsers browsers // logged in with tokens of the file
 }
 
 // OpenTokens returns the tokens of the file at path, and creates the file with
@@ -62,8 +68,8 @@ type Tokens struct {
 // symbolic link, or can be read by others.
 func OpenTokens(path string, now func() time.Time) (_ *Tokens, err error) {
 	defer skein.Wrapf(&err, "tokens %s", path)
-	t := &Tokens{now: now, file: private{path: path}}
-	t.browsers = browsers{of: t, file: private{path: filepath.Join(filepath.Dir(path), "logins")}}
+	t := &Tokens{tokenFile: &tokenFile{now: now, file: private{path: path}}}
+	t.browsers = browsers{of: t.tokenFile, file: private{path: filepath.Join(filepath.Dir(path), "logins")}}
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := t.make(); err != nil {
 			return nil, err
@@ -75,7 +81,7 @@ func OpenTokens(path string, now func() time.Time) (_ *Tokens, err error) {
 }
 
 // make writes a file with a first token, unless another process was faster.
-func (t *Tokens) make() error {
+func (t *tokenFile) make() error {
 	if err := os.MkdirAll(filepath.Dir(t.file.path), 0o700); err != nil {
 		return err
 	}
@@ -111,7 +117,7 @@ func textOf(first string, more []Token) []byte {
 }
 
 // read reads the file if it has changed.
-func (t *Tokens) read() error {
+func (t *tokenFile) read() error {
 	data, now, err := t.file.read()
 	if err != nil || data == nil {
 		return err
@@ -134,10 +140,10 @@ func (t *Tokens) read() error {
 }
 
 // Path returns where the file is.
-func (t *Tokens) Path() string { return t.file.path }
+func (t *tokenFile) Path() string { return t.file.path }
 
 // First returns the first token.
-func (t *Tokens) First() string {
+func (t *tokenFile) First() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.first
@@ -146,7 +152,7 @@ func (t *Tokens) First() string {
 // All returns what is known of all tokens, the first one first.
 //
 // The error is that of reading the file.
-func (t *Tokens) All() ([]Token, error) {
+func (t *tokenFile) All() ([]Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.read(); err != nil {
@@ -159,7 +165,7 @@ func (t *Tokens) All() ([]Token, error) {
 // not allowed.
 func checkToken(a Token) error {
 	if a.Name == "" || len(a.Name) > 100 || strings.ContainsFunc(a.Name, func(r rune) bool { return r < ' ' }) || scopeOf(a.Scope) == Open {
-		return fmt.Errorf("token %q: scope %q: %w: want a name, and the scope read, write or admin, with or without read:raw", a.Name, a.Scope, skein.ErrInvalid)
+		return fmt.Errorf("token %q: scope %q: %w: want a name, and the scope read, answer, write or admin, with or without read:raw", a.Name, a.Scope, skein.ErrInvalid)
 	}
 	return nil
 }
@@ -168,16 +174,16 @@ func checkToken(a Token) error {
 // it cannot be read again.
 // The error wraps [skein.ErrExists] if the name is taken, or
 // [skein.ErrInvalid].
-func (t *Tokens) Add(a Token) (token string, err error) {
+func (t *tokenFile) Add(a Token) (token string, err error) {
 	if err := checkToken(a); err != nil {
 		return "", err
 	}
-	defer skein.Wrapf(&err, "token %q", a.Name)
+	defer skein.Wrapf(&err, "door: add token %q", a.Name)
 	token = newToken()
 	a.Hash, a.Scope = hashOf(token), usual(a.Scope)
 	return token, t.change(func(first string, all []Token) (string, []Token, error) {
 		if a.Name == First || slices.ContainsFunc(all, func(m Token) bool { return m.Name == a.Name }) {
-			return "", nil, skein.ErrExists
+			return "", nil, fmt.Errorf("token %q %w", a.Name, skein.ErrExists)
 		}
 		return first, append(all, a), nil
 	})
@@ -187,19 +193,19 @@ func (t *Tokens) Add(a Token) (token string, err error) {
 //
 // The error wraps [skein.ErrNotFound] if there is no such token, or
 // [skein.ErrInvalid], also for the first token, which can do everything.
-func (t *Tokens) SetScope(name, scope string) (err error) {
+func (t *tokenFile) SetScope(name, scope string) (err error) {
 	if err := checkToken(Token{Name: name, Scope: scope}); err != nil {
 		return err
 	}
-	defer skein.Wrapf(&err, "token %q", name)
+	defer skein.Wrapf(&err, "door: set token %q", name)
 	if name == First {
-		return skein.Invalidf("scope: this token can do everything")
+		return skein.Invalidf("scope: the token %q can do everything", name)
 	}
 	return t.change(func(first string, all []Token) (string, []Token, error) {
 		all = slices.Clone(all)
 		at := slices.IndexFunc(all, func(m Token) bool { return m.Name == name })
 		if at < 0 {
-			return "", nil, skein.ErrNotFound
+			return "", nil, fmt.Errorf("token %q %w", name, skein.ErrNotFound)
 		}
 		all[at].Scope = usual(scope)
 		return first, all, nil
@@ -210,15 +216,15 @@ func (t *Tokens) SetScope(name, scope string) (err error) {
 // instead.
 //
 // The error wraps [skein.ErrNotFound] if there is no such token.
-func (t *Tokens) Remove(name string) (err error) {
-	defer skein.Wrapf(&err, "token %q", name)
+func (t *tokenFile) Remove(name string) (err error) {
+	defer skein.Wrapf(&err, "door: remove token %q", name)
 	return t.change(func(first string, all []Token) (string, []Token, error) {
 		if name == First {
 			return newToken(), all, nil
 		}
 		rest := slices.DeleteFunc(slices.Clone(all), func(m Token) bool { return m.Name == name })
 		if len(rest) == len(all) {
-			return "", nil, skein.ErrNotFound
+			return "", nil, fmt.Errorf("token %q %w", name, skein.ErrNotFound)
 		}
 		return first, rest, nil
 	})
@@ -226,7 +232,7 @@ func (t *Tokens) Remove(name string) (err error) {
 
 // change replaces the first token and the other lines with what f returns; one
 // process at a time.
-func (t *Tokens) change(f func(first string, all []Token) (string, []Token, error)) (err error) {
+func (t *tokenFile) change(f func(first string, all []Token) (string, []Token, error)) (err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lock := flock.New(t.file.path + ".lock")
@@ -244,7 +250,7 @@ func (t *Tokens) change(f func(first string, all []Token) (string, []Token, erro
 	return t.replace(first, more)
 }
 
-func (t *Tokens) replace(first string, more []Token) error {
+func (t *tokenFile) replace(first string, more []Token) error {
 	if err := t.file.replace(textOf(first, more)); err != nil {
 		return err
 	}
@@ -252,14 +258,17 @@ func (t *Tokens) replace(first string, more []Token) error {
 }
 
 // living reports whether m is valid and has not expired.
-func (t *Tokens) living(m Token) bool {
+func (t *tokenFile) living(m Token) bool {
 	return m.Name != "" && scopeOf(m.Scope) != Open && (m.Expires == 0 || m.Expires.Std().After(t.now()))
 }
 
 // String returns the word for s.
 func (s Scope) String() string {
-	return [...]string{"open", "read", "write", "admin"}[s]
+	return scopeNames()[s]
 }
+
+// scopeNames returns the words for the scopes, in order.
+func scopeNames() []string { return []string{"open", "read", "answer", "write", "admin"} }
 
 // ReadRaw is the additional scope of a token that may also read what looks like
 // a secret. No other scope contains it.
@@ -270,7 +279,7 @@ const ReadRaw = "read:raw"
 func scopeOf(words string) Scope {
 	most := Open
 	for _, word := range scopeWords(words) {
-		s := Scope(max(0, slices.Index([]string{"open", "read", "write", "admin", ReadRaw}, word)))
+		s := Scope(max(0, slices.Index(append(scopeNames(), ReadRaw), word)))
 		if s == Open {
 			return Open
 		}

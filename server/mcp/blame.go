@@ -14,11 +14,14 @@ import (
 	"github.com/skein-dev/skein/store/provenance"
 )
 
-// tracers registers the tools about the files of a repository.
-func (s *toolset) tracers(m *sdk.Server) {
-	add(s, m, &sdk.Tool{Name: "session_blame", Title: "Who wrote these lines", Annotations: looks(), Description: "Tell which session wrote the lines of a file in the repository of the current folder: its agent, model, turn and prompt. " +
+// blameTools are the tools about the files of a repository.
+type blameTools struct{ *toolset }
+
+// tracers registers the tools.
+func (s blameTools) tracers(m *sdk.Server) {
+	add(s.toolset, m, &sdk.Tool{Name: "session_blame", Title: "Who wrote these lines", Annotations: looks(), Description: "Tell which session wrote the lines of a file in the repository of the current folder: its agent, model, turn and prompt. " +
 		"Certainty: exact, partial (but for spaces or punctuation), moved (from another file), note (a note of Git AI says so), commit (the session made the commit; who wrote the line is not known), earlier and file (only hints). Lines without a session were written by a person or are unknown."}, s.blame)
-	add(s, m, &sdk.Tool{Name: "session_why", Title: "Why a line is there", Annotations: looks(), Description: "Tell why a line of a file is there: the prompt of the turn that wrote it, what the model said and thought before the edit, and the edit."}, s.why)
+	add(s.toolset, m, &sdk.Tool{Name: "session_why", Title: "Why a line is there", Annotations: looks(), Description: "Tell why a line of a file is there: the prompt of the turn that wrote it, what the model said and thought before the edit, and the edit."}, s.why)
 }
 
 type blameIn struct {
@@ -44,13 +47,13 @@ type blamedRange struct {
 	Prompt    string               `json:"prompt,omitempty"`
 }
 
-func (s *toolset) blame(ctx context.Context, in blameIn) (_ *sdk.CallToolResult, err error) {
+func (s blameTools) blame(ctx context.Context, in blameIn) (_ *sdk.CallToolResult, err error) {
 	t, r, err := s.traced(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	p := &answerLines{toolset: s}
+	p := &answerLines{toolset: s.toolset}
 	for _, lines := range r.Ranges() {
 		x, err := s.blamed(ctx, t, r, lines.First)
 		if err != nil {
@@ -65,7 +68,7 @@ func (s *toolset) blame(ctx context.Context, in blameIn) (_ *sdk.CallToolResult,
 }
 
 // traced opens the repository and asks whose lines are.
-func (s *toolset) traced(ctx context.Context, in blameIn) (*provenance.Tracer, *provenance.Report, error) {
+func (s blameTools) traced(ctx context.Context, in blameIn) (*provenance.Tracer, *provenance.Report, error) {
 	if in.First < 0 || in.Last < 0 || in.Last > 0 && in.Last < in.First || strings.HasPrefix(in.Revision, "-") || in.File == "" {
 		return nil, nil, fmt.Errorf("file %q, lines %d to %d, revision %q: %w: want a file, and lines from 1 on", in.File, in.First, in.Last, in.Revision, skein.ErrInvalid)
 	}
@@ -88,7 +91,7 @@ func (s *toolset) traced(ctx context.Context, in blameIn) (*provenance.Tracer, *
 }
 
 // blamed describes line number i of a report.
-func (s *toolset) blamed(ctx context.Context, t *provenance.Tracer, r *provenance.Report, i int) (x blamedRange, err error) {
+func (s blameTools) blamed(ctx context.Context, t *provenance.Tracer, r *provenance.Report, i int) (x blamedRange, err error) {
 	l, a := &r.Lines[i], &r.Answers[i]
 	x = blamedRange{First: l.Number, Last: l.Number, Commit: l.Commit.Hash, Author: s.short(l.Commit.Author), Certainty: a.Certainty}
 	w := a.Write
@@ -125,7 +128,7 @@ type reasonLine struct {
 	Added   string `json:"added,omitempty"`
 }
 
-func (s *toolset) why(ctx context.Context, in whyIn) (_ *sdk.CallToolResult, err error) {
+func (s blameTools) why(ctx context.Context, in whyIn) (_ *sdk.CallToolResult, err error) {
 	if in.Line < 1 {
 		return nil, fmt.Errorf("line %d: %w: want a number from 1 on", in.Line, skein.ErrInvalid)
 	}
@@ -134,7 +137,7 @@ func (s *toolset) why(ctx context.Context, in whyIn) (_ *sdk.CallToolResult, err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	p := &answerLines{toolset: s}
+	p := &answerLines{toolset: s.toolset}
 	var x reasonLine
 	if x.blamedRange, err = s.blamed(ctx, t, r, 0); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func (s *toolset) readers(m *sdk.Server) {
 	add(s, m, &sdk.Tool{Name: "session_tree", Title: "Show a session's family", Annotations: looks(), Description: "Show what a session came from, its forks, and the children that its agent started."}, s.tree)
 	add(s, m, &sdk.Tool{Name: "session_usage", Title: "Sum up usage", Annotations: looks(), Description: "Sum up tokens, requests and cost in US dollars by day, model, agent, project or session."}, s.usage)
 	add(s, m, &sdk.Tool{Name: "session_now", Title: "What sessions are doing", Annotations: looks(), Description: "List what each session is doing: waiting for a person (with the question), working (with the tool that runs), idle, failed (with the error) or ended. " +
-		"Those that wait come first."}, s.now)
+		"Those that wait come first. It also says which budgets are nearly used."}, s.now)
 }
 
 type listIn struct {

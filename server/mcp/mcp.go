@@ -29,6 +29,10 @@ type Options struct {
 	// [redact.New].
 	Redactor func() *redact.Redactor
 
+	// Budgets says which budgets are nearly used, or used up, for those who see the
+	// sessions of all users; nil: there are none.
+	Budgets func(context.Context) ([]string, error)
+
 	// Cost returns what usage costs in US dollars, false if that is not known;
 	// nil: never known.
 	Cost func(skein.UsageRow) (dollars float64, ok bool, err error)
@@ -67,13 +71,17 @@ func Routes(o Options) []door.Route {
 	all := shared(o)
 	h := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		v := door.From(r.Context())
-		return all.server(v.Store, o.Write && v.Scope >= door.Write)
+		c := *all
+		if v.User != "" { // the budgets are not theirs
+			c.Budgets = nil
+		}
+		return c.server(v.Store, o.Write && v.Scope >= door.Write)
 	}, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, SessionTimeout: idle, MaxRequestBodyBytes: maxRequest,
 		PropagateRequestCancellation: true,
 		DisableLocalhostProtection:   true, // the door checks the host
 	})
-	return []door.Route{{Pattern: "POST /mcp", Scope: door.Read, Body: maxRequest, Handler: h}}
+	return []door.Route{{Pattern: "POST /mcp", Scope: door.Read, Body: maxRequest, Handler: refusals(h)}}
 }
 
 // common is what all servers share.
@@ -111,7 +119,7 @@ func (c *common) server(store skein.Store, write bool) *sdk.Server {
 	})
 	s.readers(m)
 	if c.Folder != "" {
-		s.tracers(m)
+		blameTools{s}.tracers(m)
 	}
 	if write {
 		writeTools{s}.writers(m)

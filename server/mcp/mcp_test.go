@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -490,6 +491,36 @@ func TestOverHTTPTheDoorStands(t *testing.T) {
 		}
 		if w.Body.Close(); w.StatusCode != x.want {
 			t.Errorf("POST /mcp with %+v = %d, want %d", x, w.StatusCode, x.want)
+		}
+	}
+}
+
+func TestOverHTTPEveryRefusalIsAProblem(t *testing.T) {
+	url, _, ada, _ := site(t, true, store(t))
+	for _, x := range []struct {
+		body, accept string
+		want         int
+	}{
+		{`{`, "application/json, text/event-stream", 400},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "text/html", 400},
+		{``, "application/json, text/event-stream", 400},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/mcp", strings.NewReader(x.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", x.accept)
+		r.Header.Set("Authorization", "Bearer "+ada)
+		w, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p door.Problem
+		err = json.NewDecoder(w.Body).Decode(&p)
+		w.Body.Close() //nolint:errcheck // it was read
+		if w.StatusCode != x.want || err != nil || p.Status != x.want || p.Detail == "" || p.Code != "invalid" || w.Header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("POST /mcp with %+v = %d %q %+v, %v; want a problem with status %d", x, w.StatusCode, w.Header.Get("Content-Type"), p, err, x.want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -39,6 +40,10 @@ func (s *toolset) now(ctx context.Context, in nowIn) (*sdk.CallToolResult, error
 	if err != nil {
 		return nil, err
 	}
+	budgets, err := s.budgets(ctx)
+	if err != nil {
+		return nil, err
+	}
 	p, n := &answerLines{toolset: s}, bound(in.Limit, fewSessions, manySessions)
 	for i := range all {
 		l := all[i].Line()
@@ -47,8 +52,20 @@ func (s *toolset) now(ctx context.Context, in nowIn) (*sdk.CallToolResult, error
 		}
 		l.Name, l.Text, l.Branch = s.short(l.Name), s.short(l.Text), s.short(l.Branch)
 		if n--; n < 0 || !p.add(l) {
-			return p.answer("There are more."), nil
+			return p.answer("There are more.", budgets), nil
 		}
 	}
-	return p.answer(end), nil
+	return p.answer(end, budgets), nil
+}
+
+// budgets says which budgets of the person's are nearly used; "" if none.
+func (s *toolset) budgets(ctx context.Context) (string, error) {
+	if s.Budgets == nil {
+		return "", nil
+	}
+	near, err := s.Budgets(ctx)
+	if err != nil || len(near) == 0 {
+		return "", err
+	}
+	return "The person's budgets: " + strings.Join(near, "; ") + ".", nil
 }

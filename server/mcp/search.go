@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/store/lookup"
 	"github.com/skein-dev/skein/store/search"
 )
@@ -98,5 +99,9 @@ func (s *toolset) hit(h skein.Hit, x skein.Session) hitLine {
 
 // session returns the session that a name stands for.
 func (s *toolset) session(ctx context.Context, name string) (skein.Session, error) {
-	return lookup.Resolve(ctx, s.store, name, skein.Filter{})
+	x, err := lookup.Resolve(ctx, s.store, name, skein.Filter{})
+	if err == nil {
+		door.Reads(ctx, x.ID)
+	}
+	return x, err
 }

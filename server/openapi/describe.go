@@ -117,10 +117,7 @@ func operationAt(p *huma.PathItem, method string) *huma.Operation {
 func (t *Table) Beside(o Operation) {
 	op := &huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Doc, Tags: []string{o.Tag},
-		Responses: map[string]*huma.Response{}, Security: []map[string][]string{},
-	}
-	if o.Scope > door.Open {
-		op.Security = append(op.Security, map[string][]string{"token": {o.Scope.String()}})
+		Responses: map[string]*huma.Response{}, Security: security(o.Scope), Extensions: scopeNote(o.Scope),
 	}
 	t.Document().AddOperation(op)
 	t.fill(op, o)

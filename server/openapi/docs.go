@@ -117,7 +117,10 @@ func (t *Table) page() ([]byte, error) {
 }
 
 func groupsOf(doc *huma.OpenAPI) (groups []pageGroup) {
-	order := []string{"sessions", "messages", "events", "leases", "search", "usage"}
+	var order []string
+	for _, tag := range doc.Tags {
+		order = append(order, tag.Name)
+	}
 	byTag := map[string][]pageOperation{}
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
@@ -139,8 +142,8 @@ func groupsOf(doc *huma.OpenAPI) (groups []pageGroup) {
 
 func shownOperation(op *huma.Operation) pageOperation {
 	out := pageOperation{ID: op.OperationID, Method: op.Method, Path: op.Path, Summary: op.Summary, Scope: "no token"}
-	if len(op.Security) > 0 && op.Security[0]["token"] != nil {
-		out.Scope = op.Security[0]["token"][0]
+	if scope, ok := op.Extensions[scopeKey].(string); ok {
+		out.Scope = scope
 	}
 	if op.Description != "" {
 		out.Doc = strings.Split(op.Description, "\n\n")

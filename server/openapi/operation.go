@@ -81,6 +81,9 @@ func (t *Table) ServeHTTP(w http.ResponseWriter, r *http.Request) { http.NotFoun
 func New(version, about string, masked func(skein.Session) skein.Session) *Table {
 	config := huma.DefaultConfig("skein", version)
 	config.Info.Description = about
+	config.Info.License = &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"}
+	config.Info.Contact = &huma.Contact{Name: "skein", URL: "https://github.com/skein-dev/skein"}
+	config.Servers = []*huma.Server{{URL: "/", Description: "The server that this document is from"}}
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.CreateHooks = nil // no $schema in answers
 	config.Formats = map[string]huma.Format{"application/json": strictly(), "json": strictly()}
@@ -129,7 +132,7 @@ func Register[I, O any](t *Table, o Operation, f func(context.Context, *I) (*O, 
 	op := huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: "/v1" + o.Path, Summary: o.Summary, Description: o.Doc, Tags: []string{o.Tag},
 		DefaultStatus: o.Status, MaxBodyBytes: o.Body + 1, BodyReadTimeout: -1, // the door counts; at its limit huma would refuse
-		Security: []map[string][]string{{"token": {o.Scope.String()}}},
+		Security: security(o.Scope), Extensions: scopeNote(o.Scope),
 	}
 	huma.Register(t.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := f(ctx, in)
@@ -139,6 +142,33 @@ func Register[I, O any](t *Table, o Operation, f func(context.Context, *I) (*O, 
 		return out, nil
 	})
 	t.describe(o)
+}
+
+// scopeKey is the member of an operation that says which scope a token needs. The
+// specification knows scopes of OAuth only.
+const scopeKey = "x-scope"
+
+// security returns what an operation says of the token that it needs.
+func security(s door.Scope) []map[string][]string {
+	if s == door.Open {
+		return []map[string][]string{}
+	}
+	return []map[string][]string{{"token": {}}}
+}
+
+// scopeNote returns the scope that an operation needs, for the document.
+func scopeNote(s door.Scope) map[string]any {
+	if s == door.Open {
+		return nil
+	}
+	return map[string]any{scopeKey: s.String()}
+}
+
+// Tag adds what the operations with a tag are about to the document, which has the
+// tags in the order in which they are added.
+func (t *Table) Tag(name, about string) {
+	doc := t.Document()
+	doc.Tags = append(doc.Tags, &huma.Tag{Name: name, Description: about})
 }
 
 // veil masks the secrets in the candidates of an ambiguous name.

@@ -121,6 +121,8 @@ func TestEveryPageIsAccessible(t *testing.T) {
 	c.begin("s-waits", composedNow.Add(-5*time.Minute), skein.Created{Title: "It waits", Project: "/home/ada/courier", Agent: "claude-code", Model: sonnet})
 	c.asks("Do it")
 	c.calling("AskUserQuestion", `{"questions":[{"question":"Delete it?","options":[]}]}`)
+	v.send("/sessions/s-fork/chat", said("run make \"release\""))
+	v.send("/sessions/s-fork/chat", said("then tell me"))
 	keys := `document.getElementById("keys").showModal(); true`
 	b := v.quietly() // some pages come with an error
 	a.examine(b, map[string][]string{
@@ -137,7 +139,7 @@ func TestEveryPageIsAccessible(t *testing.T) {
 		"/projects":                   nil,
 		"/project?of=github.com/ada/courier&files=1": {unfold},
 		"/health?look=1":                        {unfold},
-		"/logins":                               nil,
+		"/settings":                             {unfold},
 		"/login":                                nil,
 		"/none":                                 nil,
 		"/chat":                                 nil,
@@ -196,4 +198,15 @@ func TestEveryPageOfAnEmptyStoreIsAccessible(t *testing.T) {
 		pages[path] = nil
 	}
 	a.examine(b, pages)
+}
+
+// A team's settings have accounts, a token that was just made, and what the server has set.
+func TestTheSettingsOfATeamAreAccessible(t *testing.T) {
+	a := newAxe(t)
+	v := visiting(t, composed(t), teamed)
+	b := v.browse()
+	a.examine(b, map[string][]string{"/settings": {unfold}})
+	b.eval(`document.querySelector("[name=theme]").value = "dark"; document.querySelector("form[action='/settings/looks']").requestSubmit(); true`)
+	b.until(`document.documentElement.dataset.theme == "dark"`)
+	a.examine(b, map[string][]string{"/settings": {unfold}})
 }

@@ -42,7 +42,14 @@ type AgentChoice struct{ Name, About string }
 type Question struct {
 	ID     string
 	Text   string
-	Always string // what "always" would mean, such as "in this project"; "" if that is not offered
+	Always string      // what "always" would mean, such as "in this project"; "" if that is not offered
+	Call   *skein.Call // the tool call that it is about; nil if it is about none
+}
+
+// A TurnFile is a file that a person attached to a message.
+type TurnFile struct {
+	Name string // without folders
+	Data []byte
 }
 
 // The replies to a question.
@@ -63,7 +70,9 @@ type RunningTurn struct {
 	Model   string          // "" for the one that answered before, or the agent's
 	Effort  string          // how much the model thinks: low, medium or high; "" for the default
 	Text    string
-	Again   bool // let the last prompt be answered, instead of Text
+	Files   []TurnFile
+	Edits   skein.Seq // the message of From that Text is in place of, with the files that were sent with it; 0 for none
+	Again   bool      // let the last prompt be answered, instead of Text
 
 	chat  *Turns
 	place int // in the queue: it began as a waiting message; 0 if it did not wait

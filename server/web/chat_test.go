@@ -21,6 +21,7 @@ type parrot struct {
 	store skein.Store
 	hold  chan struct{} // if not nil, the answer waits for it
 	chose []string      // agent, model and effort of each turn
+	files []string      // names and sizes of the files of each turn
 }
 
 // Choices implements [web.Talker].
@@ -32,6 +33,9 @@ func (p *parrot) Choices(context.Context, skein.Store, *skein.Session) web.TurnC
 func (p *parrot) Talk(ctx context.Context, t *web.RunningTurn) error {
 	id, now := t.Session, skein.At(composedNow)
 	p.chose = append(p.chose, strings.Join([]string{t.Agent, t.Model, t.Effort}, "|"))
+	for _, f := range t.Files {
+		p.files = append(p.files, fmt.Sprint(f.Name, " ", len(f.Data)))
+	}
 	if t.Text == "fail" {
 		return fmt.Errorf("%w model: there is none", skein.ErrInvalid)
 	}
@@ -53,7 +57,11 @@ func (p *parrot) Talk(ctx context.Context, t *web.RunningTurn) error {
 	t.Begun(id)
 	answer := "You said: " + t.Text
 	if strings.HasPrefix(t.Text, "run ") {
-		reply, err := t.Ask(ctx, web.Question{Text: "Let shell " + t.Text + "?", Always: "in this project"})
+		call := skein.Call{ID: "asks", Name: "shell", Input: skein.MustJSON(map[string]string{"command": strings.TrimPrefix(t.Text, "run ")})}
+		if in := strings.TrimPrefix(t.Text, "run edit "); in != t.Text {
+			call.Name, call.Input = "edit_file", json.RawMessage(in)
+		}
+		reply, err := t.Ask(ctx, web.Question{Text: "Let shell " + t.Text + "?\n\nAll of it", Always: "in this project", Call: &call})
 		if err != nil {
 			return err
 		}
@@ -145,7 +153,9 @@ func TestChatAsksAndEveryPageSeesTheQuestion(t *testing.T) {
 	one.until("state")
 	two.until("state")
 	page := v.get("/sessions/s-fork/chat/state")
-	wants(t, "the question", page, "Let shell run &lt;b&gt;make?", "Always in this project", "is answering")
+	wants(t, "the question", page, "Let shell run &lt;b&gt;make?", `Always allow <code>shell</code> in this project`, "waits for your answer")
+	lacks(t, "the question", page, "All of it")
+	wants(t, "the page of now", v.get("/now"), "Let shell run &lt;b&gt;make?", `<a href="/sessions/s-fork/chat#say">See all that it would do</a>`)
 	id := regexp.MustCompile(`name="question" value="(\w+)"`).FindStringSubmatch(page)
 	if id == nil {
 		t.Fatalf("the question has no ID:\n%s", page)
@@ -155,6 +165,22 @@ func TestChatAsksAndEveryPageSeesTheQuestion(t *testing.T) {
 	two.until("piece")
 	two.grown(end)
 	wants(t, "the page", v.send("/sessions/s-fork/chat/reply", url.Values{"question": {id[1]}, "answer": {"no"}}), "already answered", "The answer was always")
+}
+
+// A permission shows the command or the change that it is for, whole.
+func TestAPermissionShowsWhatItIsFor(t *testing.T) {
+	for text, want := range map[string][]string{
+		"run make \"$release\"": {`class="shell"`, `class="s"`, "The whole input"},
+		`run edit {"path":"main.go","old_string":"a := 1\nb","new_string":"a := 2\nb","replace_all":true}`: {`class="diff bare"`, `class="l d"`, `class="l i"`, "replace_all"},
+		"run echo \x1b]0;$(rm x)\x07 hi":                             {"␛]0;", "rm x"}, // a terminal would hide it, a shell would run it
+		"run true " + strings.Repeat("x", 200_000) + "; rm":          {"xx; rm"},
+		"run curl -H token=ghp_0123456789abcdefghijABCDEFGHIJ012345": {"ghp_0123456789"},
+	} {
+		v := chatting(t, &parrot{})
+		v.send("/sessions/s-fork/chat", said(text))
+		wants(t, "the permission for "+text[:min(len(text), 20)], v.get("/sessions/s-fork/chat/state"), want...)
+		v.send("/sessions/s-fork/chat/stop", url.Values{})
+	}
 }
 
 // A question asked between a page and its stream, or while the stream is away,

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
@@ -18,8 +19,13 @@ type contextUse struct {
 	Window int64 // that the model can read; 0 if it is not known
 }
 
-// Percent returns how much of the context is used, from 0 to 100.
-func (u contextUse) Percent() int64 { return min(100*u.Tokens/max(u.Window, 1), 100) }
+// Percent returns how much of the context is used, from 0 to 100; 0 if that is not known.
+func (u contextUse) Percent() int64 {
+	if u.Window == 0 {
+		return 0
+	}
+	return min(100*u.Tokens/u.Window, 100)
+}
 
 // String returns that for people.
 func (u contextUse) String() string {
@@ -128,6 +134,31 @@ func (s chatPages) queue(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	back(w, r, chatPath(one.ID), "")
+}
+
+// askedQuestion is a question, and the call that it is about.
+type askedQuestion struct {
+	Question
+	Drawn *transcript.AskedCall // nil if it is about no call
+}
+
+// asked draws a question of session id.
+func (s chatPages) asked(one skein.Session, q Question) askedQuestion {
+	out := askedQuestion{Question: q}
+	if q.Call != nil {
+		drawn := s.transcripts.Asked(one, q.Call)
+		out.Drawn = &drawn
+	}
+	return out
+}
+
+// Short returns the question without the text of the call, if that is drawn.
+func (q askedQuestion) Short() string {
+	if q.Drawn == nil {
+		return q.Text
+	}
+	short, _, _ := strings.Cut(q.Text, "\n\n")
+	return short
 }
 
 // chatPath returns the path of a conversation's last messages.

@@ -2,6 +2,8 @@ package web_test
 
 import (
 	"fmt"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -64,4 +66,31 @@ func TestTheKeyboardQueuesStopsAndEdits(t *testing.T) {
 	b.eval(`document.getElementById("text").value = ""; document.getElementById("text").focus()`)
 	b.press(kb.ArrowUp)
 	b.until(`document.querySelector(".editing") && document.getElementById("text").value.trim() == "first"`)
+}
+
+// Files are pasted, dropped and removed, and sent with the message.
+func TestFilesArePastedAndDropped(t *testing.T) {
+	p := &parrot{}
+	v := chatting(t, p)
+	b := v.browse()
+	b.size(1024, "light")
+	b.open("/sessions/s-fork/chat")
+	b.until(`document.querySelector("#say.scripted")`)
+	b.eval(`{
+		const data = (...all) => { const d = new DataTransfer(); for (const f of all) d.items.add(f); return d };
+		const text = document.getElementById("text");
+		text.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data(new File(["shot"], "image.png", { type: "image/png" })), bubbles: true, cancelable: true }));
+		document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data(new File(["a,b"], "table.csv"), new File(["c"], "gone.txt"), new File([new Uint8Array(30e6)], "big.bin")), bubbles: true, cancelable: true }));
+		0
+	}`)
+	b.until(`document.querySelectorAll("#files li").length == 3 && document.getElementById("toomuch").textContent.includes("big.bin is not attached")`)
+	b.shot("talk-files")
+	b.do(chromedp.Click(chromedp.CSS(`#files li:last-child button`)))
+	b.until(`document.querySelectorAll("#files li").length == 2`)
+	b.do(chromedp.SendKeys(chromedp.CSS("#text"), "look at these\r"))
+	b.until(`document.getElementById("files").hidden && document.getElementById("text").value == ""`)
+	v.send("/sessions/s-fork/chat/stop", url.Values{})
+	if got := strings.Join(p.files, ", "); !strings.HasPrefix(got, "pasted-") || !strings.HasSuffix(got, ".png 4, table.csv 3") {
+		t.Errorf("the files are %q, want the pasted picture and the table", got)
+	}
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -22,11 +23,11 @@ func (s chatPages) routes() []door.Route {
 	}
 	all := []door.Route{
 		read("/chat", s.newChat),
-		change("/chat", s.say),
+		saying("/chat", s.say),
 		read("/sessions/{id}/chat", s.chat),
 		read("/sessions/{id}/chat/state", s.chatState),
 		read("/sessions/{id}/chat/side", s.chatSide),
-		change("/sessions/{id}/chat", s.say),
+		saying("/sessions/{id}/chat", s.say),
 		change("/sessions/{id}/chat/stop", s.stop),
 		change("/sessions/{id}/chat/again", s.again),
 		change("/sessions/{id}/chat/queue", s.queue),
@@ -45,6 +46,8 @@ type chatPage struct {
 	State                  chatState
 	Text                   string // of a message that could not be said, or that is edited
 	Error                  string
+	Lost                   bool      // the form has lost its files
+	EditFiles              string    // names of the files that were sent with the message that is edited
 	Edit                   skein.Seq // of the message that is edited: what is said goes to a fork before it; 0 for none
 	Used                   contextUse
 	Chosen                 chosenTurn
@@ -62,6 +65,12 @@ func (p *chatPage) Action() string {
 // Efforts are the efforts that can be chosen.
 func (p *chatPage) Efforts() []string { return []string{"low", "medium", "high"} }
 
+// MaxFiles is how many files a message can have.
+func (p *chatPage) MaxFiles() int { return maxSentFiles }
+
+// MaxBytes is how many bytes these can have together.
+func (p *chatPage) MaxBytes() int { return maxSentBytes }
+
 // chosenTurn is what a person chose for the turn.
 type chosenTurn struct{ Agent, Model, Effort string }
 
@@ -77,16 +86,16 @@ type chatState struct {
 	Words   string // the answer so far
 	Doing   string
 	Notes   []string
-	Open    []Question
+	Open    []askedQuestion
 	Waits   []waitingText // that will be said when this turn has ended
 	Error   string        // of the turn before
 	Again   bool          // the last prompt has no complete answer
 }
 
 // stateOf returns the state of the turn in a session.
-func (s chatPages) stateOf(id skein.SessionID) chatState {
-	t, wrong := s.Chat.at(id)
-	state := chatState{Path: transcript.SessionPath(id), Waits: s.Chat.waiting(id)}
+func (s chatPages) stateOf(one skein.Session) chatState {
+	t, wrong := s.Chat.at(one.ID)
+	state := chatState{Path: transcript.SessionPath(one.ID), Waits: s.Chat.waiting(one.ID)}
 	for i := range state.Waits {
 		state.Waits[i].Text = s.Redact(render.Clean(state.Waits[i].Text))
 	}
@@ -97,14 +106,17 @@ func (s chatPages) stateOf(id skein.SessionID) chatState {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	state.Working, state.Words, state.Doing = true, s.Redact(render.Clean(t.words)), t.doing
-	state.Notes, state.Open = append([]string(nil), t.notes...), append([]Question(nil), t.open...)
+	state.Notes = append([]string(nil), t.notes...)
+	for _, q := range t.open {
+		state.Open = append(state.Open, s.asked(one, q))
+	}
 	return state
 }
 
 // wholeState is stateOf, and whether the last prompt can be answered again.
-func (s chatPages) wholeState(ctx context.Context, id skein.SessionID) (state chatState, err error) {
-	if state = s.stateOf(id); !state.Working {
-		state.Again, err = unanswered(ctx, transcript.Legible(door.From(ctx).Store), id)
+func (s chatPages) wholeState(ctx context.Context, one skein.Session) (state chatState, err error) {
+	if state = s.stateOf(one); !state.Working {
+		state.Again, err = unanswered(ctx, transcript.Legible(door.From(ctx).Store), one.ID)
 	}
 	return state, err
 }
@@ -116,7 +128,7 @@ func (s chatPages) newChat(w http.ResponseWriter, r *http.Request) { s.newWith(w
 func (s chatPages) newWith(w http.ResponseWriter, r *http.Request, text string, wrong error) {
 	p := &chatPage{Text: text, TurnChoices: s.Chat.talker.Choices(r.Context(), s.store(r.Context()), &skein.Session{}), Chosen: chosenIn(r)}
 	if wrong != nil {
-		p.Error = wordsOf(wrong)
+		p.Error, p.Lost = wordsOf(wrong), sent(r)
 	}
 	s.show(w, r, "chat", layoutData{Title: "New chat", At: "chat", Class: "session chat", Data: p})
 }
@@ -141,7 +153,7 @@ func (s chatPages) chatWith(w http.ResponseWriter, r *http.Request, text string,
 	}
 	p.TurnChoices, p.Chosen = s.Chat.talker.Choices(r.Context(), s.store(r.Context()), &one), chosenIn(r)
 	if wrong != nil {
-		p.Text, p.Error = text, wordsOf(wrong)
+		p.Text, p.Error, p.Lost = text, wordsOf(wrong), sent(r)
 	}
 	s.show(w, r, "chat", layoutData{Title: one.Name(), At: "chat", Class: "session chat", Data: p})
 }
@@ -161,7 +173,7 @@ func (s chatPages) page(r *http.Request, one skein.Session) (*chatPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := s.wholeState(r.Context(), one.ID)
+	state, err := s.wholeState(r.Context(), one)
 	return &chatPage{Transcript: t, Title: render.Line(t.Session.Name()), State: state, Used: used}, err
 }
 
@@ -179,7 +191,7 @@ func (s chatPages) edited(r *http.Request, p *chatPage, id skein.SessionID) erro
 	if err != nil {
 		return err
 	}
-	p.Edit, p.Text = at, s.Redact(m.Words())
+	p.Edit, p.Text, p.EditFiles = at, s.Redact(m.Words()), sentWith(m)
 	return nil
 }
 
@@ -189,7 +201,7 @@ func (s chatPages) chatState(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	state, err := s.wholeState(r.Context(), one.ID)
+	state, err := s.wholeState(r.Context(), one)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -213,12 +225,15 @@ func (s chatPages) chatSide(w http.ResponseWriter, r *http.Request) {
 
 // say says the text of a form in a session, or in a new one.
 func (s chatPages) say(w http.ResponseWriter, r *http.Request) {
+	files, err := sentIn(r)
 	chosen := chosenIn(r)
 	t := &RunningTurn{
 		User: door.From(r.Context()).User, Agent: chosen.Agent, Model: chosen.Model, Effort: chosen.Effort,
-		Text: strings.ReplaceAll(strings.TrimSpace(r.PostFormValue("text")), "\r\n", "\n"),
+		Text: strings.ReplaceAll(strings.TrimSpace(r.PostFormValue("text")), "\r\n", "\n"), Files: files,
 	}
-	if t.Text == "" {
+	if t.Text == "" && len(files) > 0 {
+		err = fmt.Errorf("%w: files without a message; say what should be done with them", skein.ErrInvalid)
+	} else if t.Text == "" && err == nil {
 		back(w, r, r.URL.Path, "")
 		return
 	}
@@ -230,7 +245,9 @@ func (s chatPages) say(w http.ResponseWriter, r *http.Request) {
 		}
 		t.Session, again = one.ID, s.chatWith
 	}
-	err := s.fork(r, t)
+	if err == nil {
+		err = s.fork(r, t)
+	}
 	var id skein.SessionID
 	if err == nil {
 		id, err = s.Chat.say(r.Context(), t)
@@ -255,7 +272,7 @@ func (s chatPages) fork(r *http.Request, t *RunningTurn) error {
 		_, err = typedAt(r.Context(), transcript.Legible(door.From(r.Context()).Store), t.Session, at)
 	}
 	if err == nil {
-		t.From, t.At, t.Session = t.Session, at-1, ""
+		t.From, t.At, t.Edits, t.Session = t.Session, at-1, at, ""
 	}
 	return err
 }
@@ -266,6 +283,7 @@ func wordsOf(err error) string {
 	if p.Code == "internal" {
 		return skein.Reason(err) // an admin may see it
 	}
+	p.Detail = strings.TrimPrefix(p.Detail, "invalid: ")
 	if next := advice(p); next != "" {
 		return p.Detail + ". " + next
 	}

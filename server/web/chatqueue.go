@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
 )
 
 // maxWaiting is how many messages of a session can wait for the end of its turn.
@@ -14,6 +15,7 @@ const maxWaiting = 20
 type waitingText struct {
 	Place int // its number among all messages that ever waited
 	Text  string
+	Files string // their names
 }
 
 // wait lets t begin when the turns before it have ended well.
@@ -26,7 +28,12 @@ func (c *Turns) wait(t *RunningTurn) error {
 	}
 	c.mu.Lock()
 	full := len(c.queue[t.Session]) >= maxWaiting
-	if !full {
+	held := bytesOf(t.Files)
+	for _, other := range c.queue[t.Session] {
+		held += bytesOf(other.Files)
+	}
+	heavy := len(t.Files) > 0 && held > maxSentBytes
+	if !full && !heavy {
 		c.waits++
 		t.place = c.waits
 		c.queue[t.Session] = append(c.queue[t.Session], t)
@@ -35,6 +42,9 @@ func (c *Turns) wait(t *RunningTurn) error {
 	if full {
 		return fmt.Errorf("%w: %d messages are waiting already", skein.ErrFull, maxWaiting)
 	}
+	if heavy {
+		return fmt.Errorf("%w: the files of the messages that wait have more than %s; send these after the answer", skein.ErrFull, render.Bytes(maxSentBytes))
+	}
 	c.next(t.Session) // the turn may have ended meanwhile
 	c.tell(t.Session, turnNews{Kind: "state"})
 	return nil
@@ -42,7 +52,7 @@ func (c *Turns) wait(t *RunningTurn) error {
 
 // afresh returns t as it was before it began, to wait again.
 func (t *RunningTurn) afresh() *RunningTurn {
-	again := &RunningTurn{Session: t.Session, User: t.User, Agent: t.Agent, Model: t.Model, Effort: t.Effort, Text: t.Text, place: t.place}
+	again := &RunningTurn{Session: t.Session, User: t.User, Agent: t.Agent, Model: t.Model, Effort: t.Effort, Text: t.Text, Files: t.Files, place: t.place}
 	again.prepare(t.chat)
 	return again
 }
@@ -74,7 +84,7 @@ func (c *Turns) waiting(id skein.SessionID) (all []waitingText) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, t := range c.queue[id] {
-		all = append(all, waitingText{t.place, t.Text})
+		all = append(all, waitingText{t.place, t.Text, fileNames(t.Files)})
 	}
 	return all
 }

@@ -161,7 +161,8 @@ func TestAPromptIsAnsweredAgain(t *testing.T) {
 	if p.end() != end+1 {
 		t.Errorf("the session has %d events, want %d", p.end(), end+1)
 	}
-	wants(t, "the fork's page", v.send("/sessions/s-fork/chat/again", url.Values{"at": {fmt.Sprint(end)}}), `data-session="s-new"`, "unheard", "You said: again")
+	wants(t, "the fork's page", v.send("/sessions/s-fork/chat/again", url.Values{"at": {fmt.Sprint(end)}}), `data-session="s-new"`, "unheard")
+	wants(t, "the fork's page after it", v.send("/sessions/s-new/chat/stop", url.Values{}), "You said: again")
 	if p.end() != end+1 {
 		t.Errorf("the session has %d events after its fork was answered, want %d", p.end(), end+1)
 	}

@@ -134,7 +134,8 @@ func (b *tab) until(expression string) {
 		select {
 		case <-ticks.C:
 		case <-over:
-			b.t.Fatalf("it never came true that %s: %v", expression, err)
+			is, _ := chromedp.Run(b, chromedp.Evaluate[string](`document.activeElement?.id + ", " + document.readyState + ": " + document.body.innerText.slice(0, 3000)`))
+			b.t.Fatalf("it never came true that %s: %v; the page has the focus at %s", expression, err, is)
 		}
 	}
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/skein-dev/skein/store/accounts"
 )
 
-// loginPages are the pages of the logins.
+// loginPages are the logins on the page of settings.
 type loginPages struct{ *site }
 
 // routes are the routes of the logins. Whoever may read may end the logins
-// that the page lists.
+// that it lists.
 func (s loginPages) routes() []door.Route {
 	if s.Tokens == nil {
 		return nil
 	}
 	end := change("/logins/end", s.endLogins)
 	end.Scope = door.Read
-	return []door.Route{read("/logins", s.logins), end}
+	return []door.Route{read("/logins", s.moved), end}
 }
 
 // loginsPage is the data of the page.
@@ -32,17 +32,21 @@ type loginsPage struct {
 	Whose  bool   // they belong to several tokens
 }
 
-// logins lists the logins.
-func (s loginPages) logins(w http.ResponseWriter, r *http.Request) {
-	p := loginsPage{Here: door.From(r.Context()).Login}
+// moved leads to the page of settings, which has the logins.
+func (s loginPages) moved(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "/settings#logins", http.StatusSeeOther)
+}
+
+// page returns what the page shows of the logins.
+func (s loginPages) page(r *http.Request) (*loginsPage, error) {
+	p := &loginsPage{Here: door.From(r.Context()).Login}
 	var err error
 	if p.Logins, err = s.loginsOf(r); err != nil {
-		s.fail(w, r, err)
-		return
+		return nil, err
 	}
 	p.Others = slices.ContainsFunc(p.Logins, func(l accounts.Login) bool { return l.ID != p.Here })
 	p.Whose = slices.ContainsFunc(p.Logins, func(l accounts.Login) bool { return l.Access.Name != p.Logins[0].Access.Name })
-	s.show(w, r, "logins", layoutData{Title: "Logins", At: "logins", Data: p})
+	return p, nil
 }
 
 // loginsOf returns the logins that a visitor may see and end: those with the
@@ -86,5 +90,5 @@ func (s loginPages) endLogins(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	back(w, r, "/logins", "Ended.")
+	back(w, r, "/settings#logins", "Ended.")
 }

@@ -141,10 +141,10 @@ func TestEveryPageLeadsToTheSamePages(t *testing.T) {
 	nav := regexp.MustCompile(`(?s)<nav aria-label="Main">.*?</nav>`)
 	current := strings.NewReplacer(` aria-current="page"`, "")
 	want := current.Replace(nav.FindString(v.get("/")))
-	if !strings.Contains(want, "/logins") {
-		t.Fatalf("the list of sessions leads to %s, want the logins too", want)
+	if !strings.Contains(want, "/settings") {
+		t.Fatalf("the list of sessions leads to %s, want the settings too", want)
 	}
-	for _, path := range []string{"/search", "/search?q=retry", "/usage", "/bin", "/health", "/logins", "/sessions/nowhere"} {
+	for _, path := range []string{"/search", "/search?q=retry", "/usage", "/bin", "/health", "/settings", "/sessions/nowhere"} {
 		if _, body := v.ask("GET", path, nil); current.Replace(nav.FindString(body)) != want {
 			t.Errorf("%s leads to %s, want %s", path, nav.FindString(body), want)
 		}

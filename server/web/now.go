@@ -38,10 +38,10 @@ type nowRow struct {
 	activity.Line
 	Says  string
 	Cost  string
-	Open  []Question // that can be answered here
-	Reply string     // path of the answer
-	Where string     // short name of the project
-	Page  string     // path of the project's page
+	Open  []askedQuestion // that can be answered here
+	Reply string          // path of the answer
+	Where string          // short name of the project
+	Page  string          // path of the project's page
 }
 
 // now shows what sessions are doing. With piece=1 it sends only that, for the script that
@@ -111,7 +111,7 @@ func (s nowPages) rowOf(r *http.Request, n *activity.Now) nowRow {
 	n.Session, n.Text = s.veiled(n.Session), s.Redact(n.Text)
 	row := nowRow{Line: n.Line()}
 	if s.Chat != nil && door.From(r.Context()).Scope >= door.Admin {
-		state := chatPages(s).stateOf(n.ID)
+		state := chatPages(s).stateOf(n.Session)
 		row.Open, row.Reply = state.Open, state.Path+"/chat/reply"
 		if state.Working && row.State != skein.StateWaiting {
 			row.State = skein.StateWorking

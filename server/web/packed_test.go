@@ -48,3 +48,45 @@ func TestPagesGoCompressed(t *testing.T) {
 		}
 	}
 }
+
+// A browser keeps a page and asks whether it is still the same.
+func TestPagesAreSentAgainOnlyIfTheyChanged(t *testing.T) {
+	v := visiting(t, composed(t), nil)
+	fetch := func(path, have string) (*http.Response, int) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept-Encoding", "gzip")
+		r.Header.Set("If-None-Match", have)
+		answer, err := v.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close() //nolint:errcheck // it was read
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer, len(text)
+	}
+	for _, path := range []string{"/", "/sessions/s-retry", "/now", "/usage"} {
+		first, _ := fetch(path, "")
+		tag := first.Header.Get("ETag")
+		if keeps := first.Header.Get("Cache-Control"); tag == "" || keeps != "private, no-cache" {
+			t.Errorf("%s has the ETag %q and the Cache-Control %q", path, tag, keeps)
+		}
+		if again, n := fetch(path, tag); again.StatusCode != http.StatusNotModified || n != 0 {
+			t.Errorf("%s with its ETag = %d with %d bytes, want %d without a body", path, again.StatusCode, n, http.StatusNotModified)
+		}
+	}
+	before, _ := fetch("/sessions/s-retry", "")
+	v.send("/sessions/s-retry/rename", map[string][]string{"title": {"Another name"}})
+	if after, n := fetch("/sessions/s-retry", before.Header.Get("ETag")); after.StatusCode != http.StatusOK || n == 0 {
+		t.Errorf("the renamed session = %d with %d bytes, want the new page", after.StatusCode, n)
+	}
+	if raw, _ := fetch("/sessions/s-retry?raw", ""); raw.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("a page with secrets has the Cache-Control %q, want no-store", raw.Header.Get("Cache-Control"))
+	}
+}

@@ -95,7 +95,7 @@ func TestTranscriptLoadsAsOneScrolls(t *testing.T) {
 	inOrder := `(() => { const n = [...document.querySelectorAll("article")].map((a) => +a.dataset.seq); return n.every((v, i) => !i || v == n[i-1] + 1) && document.querySelectorAll("[data-more]").length <= 2; })()`
 	b.until(inOrder)
 	b.open("/sessions/s-long?at=10000#m10000")
-	b.until(`document.activeElement.id == "m10000"`)
+	b.until(`document.activeElement.id == "m10000" && document.readyState == "complete"`) // until then, Chromium scrolls to it again
 	b.eval(`(() => { document.getElementById("m9987").scrollIntoView({ block: "start" }); window.was = document.getElementById("m9987").getBoundingClientRect().top })()`)
 	b.until(`document.getElementById("m9950")`) // the earlier messages came by themselves
 	b.until(`Math.abs(document.getElementById("m9987").getBoundingClientRect().top - window.was) < 5`)

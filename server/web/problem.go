@@ -15,7 +15,7 @@ type problemPage struct {
 
 // problem answers with an error's page.
 func (s *site) problem(w http.ResponseWriter, r *http.Request, p problemPage) {
-	s.write(w, p.Status, "error", layoutData{Title: p.Title, Data: p, Visitor: door.From(r.Context())})
+	s.write(w, p.Status, "error", layoutData{Title: p.Title, Data: p, Visitor: door.From(r.Context()), Looks: looksOf(r)})
 }
 
 // Advice says what to do about the problem; "" if its text says all there is to say.
@@ -38,6 +38,7 @@ func advice(p door.Problem) string {
 		"unknown":   "Go back and look whether it was stored before you try again.",
 		"newer":     "Install the newest skein on the server.",
 		"corrupt":   "Run skein doctor on the server: it says what is damaged, and what can be repaired.",
+		"size":      "Go back and send less at once. What you typed is still there.",
 		"internal":  "Try again. If it fails again, look for this request in the server's log.",
 	}[p.Code]
 }

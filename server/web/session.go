@@ -193,6 +193,7 @@ func (s sessionPages) window(r *http.Request, one skein.Session) (*transcript.Tr
 		v.Folding = transcript.FoldingOf(strings.Join(transcript.FoldKinds(), "."))
 		return s.transcripts.Make(r.Context(), store, v, all)
 	}
+	v.Light = true
 	get := read.From
 	at := skein.Seq(0)
 	for key, f := range map[string]func(context.Context, skein.Seq) (transcript.Window, error){"after": read.From, "before": read.Until, "at": read.Around} {

@@ -3,7 +3,9 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"html/template"
 	"io/fs"
 	"log/slog"
@@ -75,9 +77,9 @@ type layoutData struct {
 	Data  any    // of the page, for its own template
 
 	Visitor door.Visitor // set by show
+	Looks   lookChoice   // set by show
 	Notice  string       // what the last form did; set by show
 	Chats   bool         // agents answer here; set by here
-	Logins  bool         // the page of logins exists; set by here
 	Imports bool         // the visitor may import; set by here
 	Running string       // how far the running import is; set by here
 }
@@ -97,9 +99,25 @@ func (p layoutData) MayAdmin() bool { return p.Visitor.Scope >= door.Admin }
 // show answers with a page: the layout, with the template main of
 // pages/NAME.html.
 func (s *site) show(w http.ResponseWriter, r *http.Request, name string, p layoutData) {
-	p.Visitor = door.From(r.Context())
+	p.Visitor, p.Looks = door.From(r.Context()), looksOf(r)
 	p.Notice = notice(w, r)
-	s.write(w, http.StatusOK, name, p)
+	if p.Notice != "" || r.Method != http.MethodGet || r.URL.Query().Has("raw") {
+		s.write(w, http.StatusOK, name, p) // it is shown once, or has secrets: nothing to keep
+		return
+	}
+	text, ok := s.text(w, name, "layout", s.here(p))
+	if !ok {
+		return
+	}
+	sum := sha256.Sum256(text)
+	tag := `W/"` + hex.EncodeToString(sum[:12]) + `"`
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Cache-Control", "private, no-cache") // kept, but shown again only if it is still the same
+	if r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	answer(w, http.StatusOK, text)
 }
 
 // write answers with a page and a status.
@@ -109,7 +127,7 @@ func (s *site) write(w http.ResponseWriter, status int, name string, p layoutDat
 
 // here returns p with the fields that say what this site offers.
 func (s *site) here(p layoutData) layoutData {
-	p.Chats, p.Logins = s.Chat != nil, s.Tokens != nil
+	p.Chats = s.Chat != nil
 	p.Imports, p.Running = s.mayImport(p.Visitor), s.running(p.Visitor)
 	return p
 }
@@ -121,16 +139,29 @@ func (s *site) fragment(w http.ResponseWriter, name, piece string, data any) {
 }
 
 func (s *site) execute(w http.ResponseWriter, status int, name, piece string, data any) {
+	if text, ok := s.text(w, name, piece, data); ok {
+		answer(w, status, text)
+	}
+}
+
+// text returns what a template makes of data, and false if the request was answered:
+// the template failed.
+func (s *site) text(w http.ResponseWriter, name, piece string, data any) ([]byte, bool) {
 	var b bytes.Buffer
 	if err := s.pages[name].ExecuteTemplate(&b, piece, data); err != nil {
 		s.Log.Error("a page failed", "page", name, "err", err)
 		http.Error(w, "the page could not be made; see the server's log", http.StatusInternalServerError)
-		return
+		return nil, false
 	}
+	return b.Bytes(), true
+}
+
+// answer sends HTML.
+func answer(w http.ResponseWriter, status int, text []byte) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
-	w.Write(b.Bytes()) //nolint:errcheck // the client has gone
+	w.Write(text) //nolint:errcheck // the client has gone
 }
 
 // fail answers with an error, for people.

@@ -92,3 +92,23 @@ func (v *visit) cookie(c *http.Cookie) {
 	}
 	v.client.Jar.SetCookies(at, []*http.Cookie{c})
 }
+
+// Programs that come and go are told of only if another one takes over, or one fails.
+func TestComingAndGoingIsNoPartOfAConversation(t *testing.T) {
+	store := composed(t)
+	v := visiting(t, store, nil)
+	add := func(kind skein.Kind, p skein.Program) {
+		t.Helper()
+		if _, err := skein.Add(t.Context(), store, "s-fork", skein.NewEvent(kind, skein.At(composedNow), p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(skein.KindResumed, skein.Program{Program: "skein chat", Host: "desk"})
+	add(skein.KindEnded, skein.Program{Program: "skein chat", Host: "desk", How: "done"})
+	add(skein.KindResumed, skein.Program{Program: "skein chat", Host: "desk"})
+	add(skein.KindEnded, skein.Program{Program: "skein chat", Host: "desk", How: "interrupted"})
+	lacks(t, "the page", v.get("/sessions/s-fork?before=0"), "Resumed", "Ended")
+	add(skein.KindResumed, skein.Program{Program: "skein chat", Host: "lap"})
+	add(skein.KindEnded, skein.Program{Program: "skein chat", Host: "lap", How: "error"})
+	wants(t, "the page", v.get("/sessions/s-fork?before=0"), "Resumed by skein chat on lap", "Ended by skein chat on lap: error")
+}

@@ -30,15 +30,16 @@ type Options struct {
 	Budgets func(context.Context) ([]price.Spent, error) // how much of the budgets is used; nil: there are none
 	Agents  []string                                     // formats of the programs that a session can be handed off to
 
-	Tokens    *door.Tokens              // for the page of logins; nil: there is no such page
-	Purged    func(skein.Session) error // removes what is kept of a purged session outside the store; may be nil
-	Examiners []inspect.Examiner        // examined by the health page besides the store
-	FindFor   time.Duration             // how long messages of one session are ranked before the newest are shown; 0: 25 ms
-	Listed    int                       // how many sessions are counted before the list is sent; the facets of more come after it; 0: 20,000
-	Probes    activity.Probes           // where to look what sessions are doing besides the store
-	Imports   *imports.Imports          // of what is on this machine; nil: sessions cannot be imported in the browser
-	Folders   bool                      // the folders of the sessions are on this machine, which is the visitor's: what Git says of them is shown
-	Chat      *Turns                    // lets agents answer in the browser; nil: they cannot
+	Tokens    *door.Tokens                                  // for the logins and tokens on the page of settings; nil: it has none
+	Settings  func(context.Context) ([]SettingTopic, error) // what the person who runs the server has set; nil: it is not shown
+	Purged    func(skein.Session) error                     // removes what is kept of a purged session outside the store; may be nil
+	Examiners []inspect.Examiner                            // examined by the health page besides the store
+	FindFor   time.Duration                                 // how long messages of one session are ranked before the newest are shown; 0: 25 ms
+	Listed    int                                           // how many sessions are counted before the list is sent; the facets of more come after it; 0: 20,000
+	Probes    activity.Probes                               // where to look what sessions are doing besides the store
+	Imports   *imports.Imports                              // of what is on this machine; nil: sessions cannot be imported in the browser
+	Folders   bool                                          // the folders of the sessions are on this machine, which is the visitor's: what Git says of them is shown
+	Chat      *Turns                                        // lets agents answer in the browser; nil: they cannot
 }
 
 // Routes returns the routes of all pages, and of the files that they load.
@@ -63,6 +64,8 @@ func Routes(o Options) []door.Route {
 		chatPages{s}.routes(),
 		importPages{s}.routes(),
 		loginPages{s}.routes(),
+		settingPages{s}.routes(),
+		auditPages{s}.routes(),
 	)
 }
 
@@ -145,8 +148,5 @@ func (p layoutData) viewLinks() (all []navLink) {
 	if p.MayAdmin() {
 		all = append(all, navLink{"health", "Health", "/health"})
 	}
-	if p.Logins {
-		all = append(all, navLink{"logins", "Logins", "/logins"})
-	}
-	return all
+	return append(all, navLink{"settings", "Settings", "/settings"})
 }

@@ -21,7 +21,7 @@ type Account struct {
 type Access struct {
 	Name    string     // unique in the store
 	User    skein.User // whose sessions it gives access to; "" for all users'
-	Scope   string     // read, write or admin
+	Scope   string     // read, answer, write or admin
 	Created skein.Time
 	Expires skein.Time        // 0 for never
 	Hash    [sha256.Size]byte // of the token

@@ -394,6 +394,32 @@ func TestAShellThatWritesAFile(t *testing.T) {
 	w.is("a.go", "one one")
 }
 
+func TestATextOfAShellCommand(t *testing.T) {
+	w := newWorld(t)
+	w.file("a.go", alpha)
+	w.commit("Begin")
+	w.file("a.go", alpha+beta+gamma)
+	w.call("one", "Bash", map[string]any{"command": "echo '" + strings.TrimSpace(beta) + "' >> a.go; printf '%s\\n' '" + strings.TrimSpace(gamma) + "' | tee -a a.go"}, "", false)
+	w.commit("Go on")
+	w.is("a.go", "- one one")
+}
+
+func TestWhatSedReplacesInTheLinesOfASession(t *testing.T) {
+	w := newWorld(t)
+	w.write("one", "a.go", alpha+beta)
+	w.commit("Begin")
+	w.file("a.go", alpha+strings.ReplaceAll(beta, "beta", "zeta"))
+	w.call("two", "Bash", map[string]any{"command": "sed -i 's/beta/zeta/g' a.go"}, "", false)
+	w.commit("Go on")
+	w.is("a.go", "one two")
+	w.call("two", "Bash", map[string]any{"command": "sed -i 2d a.go"}, "", false)
+	w.file("a.go", alpha)
+	changes, err := w.tracer().Diff(t.Context(), &skein.Session{ID: "two", Cwd: w.dir, Project: w.dir, Created: skein.At(w.now.Add(-3 * time.Minute))}, 1, 0)
+	if err != nil || len(changes) != 1 || changes[0].Left != 1 {
+		t.Errorf("Diff = %+v, %v; want one file with one edit that cannot be worked out", changes, err)
+	}
+}
+
 func TestALinkedWorkingTreeIsOfTheSameRepository(t *testing.T) {
 	w := newWorld(t)
 	w.file("README", "pear\n")

@@ -100,16 +100,38 @@ func (r *Attributor) Answers(lines []git.Line) ([]Answer, error) {
 // index makes the writes known by their lines.
 func (r *Attributor) index() {
 	r.lines, r.letters = map[string][]*Write{}, map[string][]*Write{}
+	add := func(w *Write, text string) {
+		l := strings.TrimSpace(text)
+		r.lines[l] = append(r.lines[l], w)
+		if p := letters(l); len(p) >= shortLine {
+			r.letters[p] = append(r.letters[p], w)
+		}
+	}
 	for i := range r.Writes {
 		w := &r.Writes[i]
 		for _, text := range w.Edit.Added {
-			l := strings.TrimSpace(text)
-			r.lines[l] = append(r.lines[l], w)
-			if p := letters(l); len(p) >= shortLine {
-				r.letters[p] = append(r.letters[p], w)
+			add(w, text)
+		}
+		for _, h := range w.Edit.Hunks {
+			for _, text := range r.replaced(&h) {
+				add(w, text)
 			}
 		}
 	}
+}
+
+// replaced returns what the lines that are known become where a hunk replaces a part of
+// them everywhere.
+func (r *Attributor) replaced(h *edits.Hunk) (all []string) {
+	if !h.All || h.Old == "" || strings.Contains(h.Old+h.New, "\n") {
+		return nil
+	}
+	for l := range r.lines {
+		if strings.Contains(l, h.Old) {
+			all = append(all, strings.ReplaceAll(l, h.Old, h.New))
+		}
+	}
+	return all
 }
 
 // letters returns the letters and digits of a line.
@@ -205,7 +227,13 @@ func (r *Attributor) moved(lines []git.Line, all []Answer) error {
 
 // movedRun answers for lines of one commit.
 func (r *Attributor) movedRun(lines []git.Line, all []Answer) error {
-	if lines[0].Commit.ByBot() {
+	long := 0
+	for i := range lines {
+		if len(strings.TrimSpace(lines[i].Text)) >= shortLine {
+			long++
+		}
+	}
+	if long < enoughMoved || lines[0].Commit.ByBot() {
 		return nil
 	}
 	for i, step := 0, 1; i < len(lines); i, step = i+step, step*2 {

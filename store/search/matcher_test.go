@@ -91,6 +91,10 @@ func TestSnippet(t *testing.T) {
 		{"que*", "a queue", "a [queue]"},
 		{"queue -full", "queue " + skein.Mark + "full" + skein.EndMark, "[queue] full"},
 		{"absent", long, strings.Repeat("before ", 19) + "before…"},
+		{"queue", "<command-message>queue</command-message>\n<command-name>/queue</command-name>\n<command-args>now</command-args>", "▪ command: /[queue] now"},
+		{"queue", "fill the queue\n<system-reminder>The queue is full.</system-reminder>", "fill the [queue] ▪ system reminder: The [queue] is full."},
+		{"full", "<local-command-stdout>is full</local-command-stdout>\nsee", "see ▪ output of a command: is [full]"},
+		{"queue", "the <command-name> of a queue", "the <command-name> of a [queue]"},
 		{"queue", long, "…before before before before before before before the [Queue] is full" + strings.Repeat(" after", 20) + "…"},
 	} {
 		q, err := search.Parse(c.query)

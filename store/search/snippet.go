@@ -78,8 +78,10 @@ func apart(all []ByteRange) []ByteRange {
 
 // Snippet returns some words of text around the first match, at most about 200
 // bytes and the marks, on one line: what matches between [Mark] and [EndMark],
-// "…" where text was cut. Without a match, it is the beginning of text.
+// "…" where text was cut. Without a match, it is the beginning of text. What a program
+// wrapped stands without its envelope, after what a person typed.
 func (m *Matcher) Snippet(text string) string {
+	text = opened(text)
 	const before, after = 60, 140
 	at := m.Find(text)
 	first := ByteRange{}
@@ -104,6 +106,20 @@ func (m *Matcher) Snippet(text string) string {
 		b.WriteString("…")
 	}
 	return b.String()
+}
+
+// opened returns text without the envelopes of [skein.Unwrap], each of which
+// becomes its label.
+func opened(text string) string {
+	typed, wraps := skein.Unwrap(text)
+	if len(wraps) == 0 {
+		return text
+	}
+	all := []string{typed}
+	for _, w := range wraps {
+		all = append(all, "▪ "+strings.TrimSuffix(w.Label+": "+w.Text, ": "))
+	}
+	return strings.TrimSpace(strings.Join(all, "\n"))
 }
 
 // wordStart returns the first offset after a space in text[from:to], or, if there

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -82,7 +83,9 @@ func newID(path string) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = c.Exec(`UPDATE store SET id = randomblob(16)`)
+	id := make([]byte, 16)
+	rand.Read(id) // it never fails
+	err = files.Rename(c, id)
 	return engine.Classify(errors.Join(err, c.Close()))
 }
 
@@ -164,7 +167,7 @@ func (s *backupMaker) adopt(d driver.Driver, path string, known []copies.Row) (e
 		return engine.Classify(err)
 	}
 	defer func() { err = engine.Classify(errors.Join(err, c.Close())) }()
-	if _, _, err := c.Exec(`UPDATE store SET id = ?`, s.paths.Store); err != nil {
+	if err := files.Rename(c, s.paths.Store); err != nil {
 		return err
 	}
 	return copies.Keep(c, known)

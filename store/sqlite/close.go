@@ -39,7 +39,7 @@ func (c *core) abandon() error {
 		return nil
 	}
 	c.writer.Stop()
-	return errors.Join(c.readers.Close(), c.writer.Close())
+	return errors.Join(c.readers.Close(), c.paths.Release(), c.writer.Close())
 }
 
 // closeFor is how long a store that is being closed waits for others that use
@@ -78,7 +78,7 @@ func (c *core) end() error {
 	}
 	errs = append(errs, c.readers.Close())
 	if c.writer != nil {
-		errs = append(errs, c.writer.Close()) // the last connection removes the -wal file
+		errs = append(errs, c.paths.Release(), c.writer.Close()) // the last connection removes the -wal file
 		c.paths.DropPair()
 	}
 	c.pack.Close()

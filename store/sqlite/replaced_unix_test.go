@@ -328,3 +328,150 @@ func TestACopyOfFileAndLogIsOpened(t *testing.T) {
 		t.Errorf("a closed store leaves %q, want x.db and its reserve only", left)
 	}
 }
+
+// A log that was written for another store is not applied, whether or not that store's
+// note came along; one that was copied with its own file is.
+func TestALogOfAnotherStoreIsNotApplied(t *testing.T) {
+	logged := func(words string) (files map[string]string) {
+		s, name := holding(t, sqlite.Options{})
+		for i := range 30 {
+			add(t, s, "a", user(fmt.Sprintf("%s %d", strings.Repeat(words, 5+i%7), i)))
+		}
+		if _, err := sqlite.EmptyLog(s); err != nil {
+			t.Fatal(err)
+		}
+		add(t, s, "a", user("the last of "+words))
+		return snapshot(t, filepath.Dir(name))
+	}
+	one, other := logged("walrus "), logged("carpenter and oysters ")
+	for what, noted := range map[string]bool{"alone": false, "with its note": true} {
+		t.Run(what, func(t *testing.T) {
+			for mine, log := range map[string]map[string]string{"own": one, "other": other} {
+				name := filepath.Join(t.TempDir(), "x.db")
+				put := map[string]string{"": one["x.db"], "-wal": log["x.db-wal"]}
+				if noted {
+					put["-pair"] = log["x.db-pair"]
+				}
+				for suffix, data := range put {
+					if err := os.WriteFile(name+suffix, []byte(data), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				s, err := dial(name)
+				if mine == "own" {
+					if err != nil {
+						t.Fatalf("Open beside its own log = %v", err)
+					}
+					if n := len(events(t, s, "a")); n != 33 {
+						t.Errorf("the session has %d events, want 33", n)
+					}
+					shut(t, s)
+					continue
+				}
+				if !errors.Is(err, skein.ErrReplaced) {
+					t.Errorf("Open beside the log of another store = %v, want %v", err, skein.ErrReplaced)
+				}
+				for suffix, data := range put {
+					if now, err := os.ReadFile(name + suffix); err != nil || string(now) != data {
+						t.Errorf("x.db%s was changed (%v)", suffix, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Two files of one store have the same sessions and events under the same numbers, and
+// still neither the log of the one fits a backup, nor a later log an earlier copy.
+func TestALogOfTheSameEventsIsNotApplied(t *testing.T) {
+	s, name := holding(t, sqlite.Options{})
+	for i := range 30 {
+		add(t, s, "a", user(fmt.Sprintf("%s %d", strings.Repeat("walrus ", 5+i%7), i)))
+	}
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if err := s.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	var before []map[string]string // the files just after each log was checkpointed
+	for range 3 {
+		if _, err := sqlite.EmptyLog(s); err != nil {
+			t.Fatal(err)
+		}
+		before = append(before, snapshot(t, filepath.Dir(name)))
+		for range 3 {
+			add(t, s, "a", user("more of it"))
+		}
+	}
+	now := snapshot(t, filepath.Dir(name))
+	other, err := os.ReadFile(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		what, file string
+		want       error
+	}{
+		{"a backup", string(other), skein.ErrReplaced},
+		{"the file of two logs before", before[0]["x.db"], skein.ErrReplaced},
+		{"the file of a log before", before[1]["x.db"], skein.ErrReplaced},
+		{"its own file", before[2]["x.db"], nil},
+		{"its own file as it is now", now["x.db"], nil},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "x.db")
+			if err := errors.Join(os.WriteFile(name, []byte(tt.file), 0o600), os.WriteFile(name+"-wal", []byte(now["x.db-wal"]), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			s, err := dial(name)
+			if !errors.Is(err, tt.want) {
+				t.Fatalf("Open = %v, want %v", err, tt.want)
+			}
+			if err == nil {
+				if n := len(events(t, s, "a")); n != 41 {
+					t.Errorf("the session has %d events, want 41", n)
+				}
+				shut(t, s)
+			} else if is, err := os.ReadFile(name); err != nil || string(is) != tt.file {
+				t.Errorf("the file was changed (%v)", err)
+			}
+		})
+	}
+}
+
+// A store that was restored from a backup of another, or of a time when it had more logs,
+// is still opened with the log that a killed program left.
+func TestARestoredStoreIsOpenedWithItsLog(t *testing.T) {
+	o, _ := holding(t, sqlite.Options{})
+	backup := filepath.Join(t.TempDir(), "other.db")
+	for range 4 { // more marks than the store has
+		add(t, o, "a", user("of the other"))
+		if _, err := sqlite.EmptyLog(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := o.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	s, name := holding(t, sqlite.Options{})
+	if _, err := sqlite.EmptyLog(s); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RestoreBackup(t.Context(), backup, filepath.Join(t.TempDir(), "kept.db")); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		left := snapshot(t, filepath.Dir(name))
+		dir := t.TempDir()
+		for file, data := range left {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := dial(filepath.Join(dir, "x.db"))
+		if err != nil {
+			t.Fatalf("Open after a restore = %v", err)
+		}
+		shut(t, c)
+		add(t, s, "a", user("goes on"))
+	}
+}

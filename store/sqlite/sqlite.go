@@ -35,6 +35,7 @@ type Store struct {
 	sources
 	feeds
 	backupMaker
+	audits
 	isView bool // closing it does nothing
 }
 
@@ -53,13 +54,14 @@ type (
 	sources     struct{ *view } // [skein.Sources]
 	feeds       struct{ *view } // [skein.Feed], and the index that follows it
 	backupMaker struct{ *view } // [inspect.Backups]
+	audits      struct{ *view } // [accounts.AuditTrail]
 )
 
 // newStore returns the store of core c as a user sees it.
 func newStore(c *core, user skein.User) *Store {
 	v := &view{c, user}
 	return &Store{
-		v, reads{v}, searches{v}, lifecycle{v}, leases{v}, sources{v}, feeds{v}, backupMaker{v}, false,
+		v, reads{v}, searches{v}, lifecycle{v}, leases{v}, sources{v}, feeds{v}, backupMaker{v}, audits{v}, false,
 	}
 }
 
@@ -234,7 +236,7 @@ func (c *core) openFiles(ctx context.Context, d driver.Driver, o Options) error 
 	c.paths.WritePair()
 	c.writer = txn.NewWriter(w, txn.Hooks{
 		Pack: c.pack, Patience: o.Patience, Changed: c.wake, Blocked: func(d time.Duration) error { return host.BlockedBy(c.path, d) },
-		InPlace: c.inPlace, LogPages: &c.disk.logPages, Fits: c.disk.fits, Schema: &c.schema,
+		InPlace: c.inPlace, MarkLog: c.paths.MarkLog, LogPages: &c.disk.logPages, Fits: c.disk.fits, Schema: &c.schema,
 	})
 	c.readOnly, c.mode = nil, "mode=rw"
 	return nil

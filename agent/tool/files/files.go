@@ -18,6 +18,10 @@ type Options struct {
 	// lost when the process closes it, no matter which code opened it.
 	Shut []string
 
+	// Memory is the folder whose USER.md and MEMORY.md every later session reads: no
+	// tool of this package writes them, whatever a person allowed it. "" for none.
+	Memory string
+
 	// Editor is the program in which a person has files open; nil if there is none.
 	Editor Buffers
 }

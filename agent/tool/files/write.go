@@ -97,6 +97,9 @@ func countLines(s string) int {
 // editor's to do.
 func (o Options) replace(ctx context.Context, p place, data []byte) (made bool, err error) {
 	was, err := os.Stat(p.real)
+	if o.remembers(p, was) {
+		return false, fmt.Errorf("%s is read by every later session, so only the tool remember changes it, and asks the person each time", p.named)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		made = true

@@ -100,7 +100,7 @@ func (w *writer) session() sessionOut {
 	s := &w.d.Session
 	out := sessionOut{
 		Agent: agentOut{ID: w.agent(), Name: cmp.Or(s.Agent, "skein")},
-		Model: w.model(), Version: version,
+		Model: modelOf(s), Version: version,
 		Project: placeOut{cmp.Or(s.Project, s.Cwd), cmp.Or(s.Cwd, s.Project)}, ID: w.id, Status: w.status(), Trigger: "manual",
 	}
 	w.allowed(&out)
@@ -183,9 +183,8 @@ func failed(entries []skein.Entry) *skein.ErrorInfo {
 	return nil
 }
 
-// model returns PROVIDER:MODEL.
-func (w *writer) model() string {
-	s := &w.d.Session
+// modelOf returns PROVIDER:MODEL.
+func modelOf(s *skein.Session) string {
 	return cmp.Or(s.Provider, "unknown") + ":" + cmp.Or(s.Model, "unknown")
 }
 
@@ -196,7 +195,7 @@ func (w *writer) assistant() (a assistantOut) {
 	if len(a.System) == 0 {
 		a.System = w.prompt()
 	}
-	a.Model, a.Provider, a.Mode = w.model(), cmp.Or(s.Provider, "unknown"), "build"
+	a.Model, a.Provider, a.Mode = modelOf(s), cmp.Or(s.Provider, "unknown"), "build"
 	a.Path.Cwd, a.Path.Root = cmp.Or(s.Cwd, s.Project), cmp.Or(s.Project, s.Cwd)
 	u, t := s.Usage, &a.Tokens
 	a.Cost = float64(u.Reported) / 1e9

@@ -16,7 +16,7 @@ import (
 
 func TestFormat(t *testing.T) {
 	interoptest.Run(t, interoptest.Suite{
-		Format: Format(), Dir: "testdata", Lacks: []string{"which model answered", "a system prompt", "a message that failed", "a fork's parent", "a child's parent", "a repository", "a branch", "a commit", "a change of branch", "what is known of a message's request later", "what another request used", "a recorded cost", "what a message used", "what a cache keeps for an hour", "a service tier", "a title", "a description", "a profile", "a key", "a pin", "tags", "a status", "a request that failed", "when a tool ran", "that it was resumed", "that it ended", "a note", "reasoning", "steering", "instructions", "what it used", "a compaction", "a change of folder"}, Recorded: true, Tables: []string{"sessions", "messages"},
+		Format: Format(), Dir: "testdata", Lacks: []string{"which model answered", "a system prompt", "a message that failed", "a fork's parent", "a child's parent", "a repository", "a branch", "a commit", "a change of branch", "what is known of a message's request later", "what another request used", "a recorded cost", "what a message used", "what a cache keeps for an hour", "a service tier", "a title", "a description", "a profile", "an agent's settings", "a key", "a pin", "tags", "a status", "a request that failed", "when a tool ran", "that it was resumed", "that it ended", "a note", "reasoning", "steering", "instructions", "what it used", "a compaction", "a change of folder"}, Recorded: true, Tables: []string{"sessions", "messages"},
 		Unheard: `INSERT INTO messages (session_id, role, content, created_at) SELECT id, 'unheard-of', ?1 || ?2, '2027-01-01T00:00:00+00:00' FROM sessions`,
 	})
 }

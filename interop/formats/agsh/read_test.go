@@ -175,7 +175,7 @@ func TestWhatTheProgramChangesIsTakenIn(t *testing.T) {
 		{said("assistant", "two", 2), ", assistant:two"},
 		{`UPDATE messages SET content = 'zwei' WHERE id = 2`, ", amended 3"},
 		{`DELETE FROM messages WHERE id = 1`, ", -2"},
-		{`DELETE FROM messages; DELETE FROM sessions`, ""},
+		{`DELETE FROM messages; DELETE FROM sessions`, ", changed"},
 	})
 }
 

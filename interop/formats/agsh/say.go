@@ -51,7 +51,7 @@ func (ms *messages) say(entries []skein.Entry, keep, limit skein.Seq) {
 // typed makes the row of a user message.
 func (ms *messages) typed(e *skein.Entry) {
 	m := &e.Message
-	var b strings.Builder
+	var texts []string
 	if blocks := ms.pictured(e); blocks != "" {
 		ms.put(e, roleBlocks, blocks)
 		return
@@ -62,19 +62,24 @@ func (ms *messages) typed(e *skein.Entry) {
 		case p.Result != nil:
 			continue
 		case p.Kind == skein.PartText || p.Kind == skein.PartSummary || p.Kind == skein.PartAgent:
-			if b.Len() > 0 && !strings.HasSuffix(b.String(), "</context>\n\n") {
-				b.WriteString("\n\n")
+			text := ms.text(e, p.Text)
+			if text == "" {
+				continue
+			}
+			if n := len(texts); n > 0 && !strings.HasSuffix(texts[n-1], "</context>\n\n") {
+				texts = append(texts, "\n\n")
 				ms.lose(e, "texts of one message: put together")
 			}
-			b.WriteString(ms.text(e, p.Text))
+			texts = append(texts, text)
 		default:
 			ms.lose(e, string(p.Kind)+": left out")
 		}
 	}
-	if b.Len() == 0 {
+	all := strings.Join(texts, "") // does not copy a text that stands alone: it may be long
+	if all == "" {
 		return
 	}
-	if strings.HasPrefix(b.String(), summaryMark) {
+	if strings.HasPrefix(all, summaryMark) {
 		ms.lose(e, "that a text is not a summary, although it begins like one")
 	}
 	switch {
@@ -85,7 +90,7 @@ func (ms *messages) typed(e *skein.Entry) {
 	case m.Synthetic:
 		ms.lose(e, "that a program put a message in: left out")
 	}
-	ms.put(e, roleUser, b.String())
+	ms.put(e, roleUser, all)
 }
 
 // answer makes the rows of the model's answer and of the results of all its calls,

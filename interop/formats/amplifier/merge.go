@@ -44,7 +44,9 @@ func (m *merger) Read(b []byte) (int, error) {
 		}
 	}
 	n := copy(b, m.out)
-	m.out = m.out[n:]
+	if m.out = m.out[n:]; len(m.out) == 0 {
+		m.out = nil // it may be long, and the next line needs memory
+	}
 	return n, nil
 }
 

@@ -22,7 +22,16 @@ type thread struct {
 // may have several children, of parallel calls and of progress; continuing from a
 // segment other than the newest is a rewind.
 type segment struct {
-	last int // ordinal of its last item while it was the newest
+	last  int   // ordinal of its last item while it was the newest
+	later int32 // the segment that it continues, if that came after it; else 0 or its own
+}
+
+// latest returns the segment that came last of those that one is in.
+func (t *thread) latest(segment int32) int32 {
+	for t.segments[segment].later > segment {
+		segment = t.segments[segment].later
+	}
+	return segment
 }
 
 func newThread(name string, id skein.SessionID) *thread {

@@ -23,6 +23,7 @@ func Format() interop.Format {
 		Match:  match,
 		PlacedFiles: []interop.PlacedFile{
 			{Name: "a transcript", Is: guessManaged},
+			{Name: "the stream-json output", Is: guessStream},
 			{Name: "agent-ID.meta.json", Is: interop.StartsWith("{", "it has an agentType and a description", `"agentType"`, `"description"`)},
 		},
 		Kin:    kin(),
@@ -83,6 +84,16 @@ func match(file string, head []byte) interop.Guess {
 		return interop.PlacedBy("it is in .claude/projects")
 	}
 	return interop.Guess{}
+}
+
+// guessStream knows what the program prints with --output-format stream-json: its lines
+// have neither times nor parents.
+func guessStream(head []byte) interop.Guess {
+	first, _ := interop.FirstLine(head)
+	if o, _ := loose.Parse(first); o.Str("type") != "system" || !o.Has("subtype", "session_id", "uuid") {
+		return interop.Guess{}
+	}
+	return interop.Guess{Sure: interop.Alike, Why: "its first line has the type system and a session_id", Of: "Claude Code"}
 }
 
 // guessManaged knows the events of agents that Anthropic runs.

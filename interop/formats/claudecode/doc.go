@@ -66,7 +66,8 @@
 // cache_read and cache_creation tokens are copied unchanged, with the part of the
 // last that is cached for an hour (cache_creation.ephemeral_1h_input_tokens);
 // service_tier and speed (fast) are the service tier. The request is named "<message
-// id>/<requestId>", by which the fold counts it once, with the largest output.
+// id>/<requestId>", by which the fold counts it once, with the largest output. costUSD,
+// which older versions wrote on the line, is the reported cost.
 //
 // # Tree
 //
@@ -75,8 +76,9 @@
 // message's parent is not in the newest segment, a rewound event to the end of the
 // parent's segment comes first, so the newest leaf is the session and the abandoned
 // branch stays in the log. Parallel tool calls and progress lines branch too, but
-// inside a segment. If the parent is not in the file, or comes later, the line before
-// is taken instead.
+// inside a segment. If the parent is not in the file, the line before is taken instead.
+// The same is done if the parent comes later, and then the two segments are one: lines
+// are written in the background, and a quick answer can come before its prompt.
 //
 // # Sub-agents
 //

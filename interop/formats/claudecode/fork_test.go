@@ -36,7 +36,19 @@ func TestAForkedSessionIsTheSameInWhateverOrderItsFilesAreRead(t *testing.T) {
 	}
 	went := line(first, "a2", "a3", "08", asked("and the door")) + line(first, "a3", "a4", "09", answered("msg_2", "done too"))
 	forked := line(fork, "a2", "b1", "05", asked("and the window")) + line(fork, "b1", "b2", "06", answered("msg_3", "that as well"))
-	for name, went := range map[string]string{"it went on": went, "it did not go on": ""} {
+	// Without a terminal, the program begins with a line of its own, in a fork too.
+	queued := func(session, second string) string {
+		return fmt.Sprintf(`{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-20T04:15:%sZ","sessionId":%q}`+"\n", second, session)
+	}
+	one, two := shared(first), shared(fork)+forked
+	for name, c := range map[string]struct {
+		one, two string
+		copied   bool // a backup keeps when a file was last written to, not when it was made
+	}{
+		"it went on":             {one: one + went, two: two},
+		"it did not go on":       {one: one, two: two},
+		"restored from a backup": {one: queued(first, "00") + one + went, two: queued(fork, "04") + two, copied: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(realDir(t), ".claude", "projects", "-shop")
 			hour := time.Date(2026, 1, 20, 4, 0, 0, 0, time.UTC)
@@ -54,7 +66,14 @@ func TestAForkedSessionIsTheSameInWhateverOrderItsFilesAreRead(t *testing.T) {
 				}
 				return path
 			}
-			one, two := put(first, shared(first)+went), put(fork, shared(fork)+forked)
+			var one, two string
+			if c.copied {
+				two = put(fork, c.two)
+			}
+			one = put(first, c.one)
+			if !c.copied {
+				two = put(fork, c.two)
+			}
 			var want string
 			for _, order := range [][][]string{{{one}, {two}}, {{two}, {one}}, {{one, two}}, {{two, one}}, {{dir}}, {{two}, {dir}}, {{one}, {dir}}} {
 				got := heldAfter(t, order)

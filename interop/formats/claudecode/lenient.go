@@ -7,7 +7,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 )
 
 // options allow what other programs write: duplicate names, lone surrogates.
@@ -85,6 +87,19 @@ func (n *number) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		*n = number(i)
 	}
 	return nil
+}
+
+// dollars is an amount of money, in billionths; any other value reads as 0.
+type dollars int64
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
+// invalid JSON.
+func (d *dollars) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	if err == nil {
+		*d = dollars(loose.Billionths(v))
+	}
+	return err
 }
 
 // strs is a list of strings; other elements are left out.

@@ -46,7 +46,7 @@ func (r *reader) answer(m *making, n *node) {
 	r.tree.enter(m, n, false)
 	said := skein.Message{
 		ID: string(m.Message.ID), Role: skein.RoleAssistant, Provider: "anthropic", Model: string(m.Message.Model),
-		Request: request(m), Stop: string(m.Message.Stop), Tier: m.Message.Usage.tier(), Usage: m.Message.Usage.usage(),
+		Request: request(m), Stop: string(m.Message.Stop), Tier: m.Message.Usage.tier(), Usage: m.used(),
 		Parts: m.parts(m.Message.Content),
 	}
 	if m.Message.Model == "<synthetic>" || bool(m.APIError) {
@@ -70,6 +70,19 @@ func request(m *making) string {
 	default:
 		return id + "/" + req
 	}
+}
+
+// used returns what the request of a line used, and what the program says that it
+// cost; nil if nothing.
+func (m *making) used() *skein.Usage {
+	u := m.Message.Usage.usage()
+	if m.Cost > 0 {
+		if u == nil {
+			u = &skein.Usage{}
+		}
+		u.Reported = int64(m.Cost)
+	}
+	return u
 }
 
 // usage returns what a request used; nil if nothing.

@@ -35,7 +35,7 @@ func open(f interop.File) interop.Reader {
 			ts.folder = dir[strings.LastIndexByte(dir, '/')+1:]
 		}
 	}
-	return &reader{threads: ts, tree: &tree{threads: ts, nodes: nodes{}}, equals: map[uuid]int{}, leaves: map[string]interop.Item{}}
+	return &reader{threads: ts, tree: &tree{threads: ts, nodes: nodes{}, awaited: map[uuid]int32{}}, equals: map[uuid]int{}, leaves: map[string]interop.Item{}}
 }
 
 // Read implements [interop.Reader].

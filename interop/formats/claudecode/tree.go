@@ -43,10 +43,13 @@ type nodes map[uuid]node
 type tree struct {
 	*threads
 
-	nodes nodes
+	nodes   nodes
+	awaited map[uuid]int32 // segments of lines whose parent has not come yet, by its UUID
 }
 
-// node returns the place of a line in the tree: the segment of its parent.
+// node returns the place of a line in the tree: the segment of its parent. If that
+// segment's own beginning came later, it is the later one: the program writes in the
+// background, and a quick answer can come before its prompt.
 func (tr *tree) node(m *making) *node {
 	n := &node{thread: m.thread, segment: int32(m.thread.current)}
 	if m.UUID == "" {
@@ -61,10 +64,14 @@ func (tr *tree) node(m *making) *node {
 	if parent == "" {
 		parent = m.LogicalParent
 	}
-	if p, ok := tr.nodes[uuidOf(string(parent))]; ok && parent != "" && p.thread == m.thread {
-		n.segment = p.segment
-	} else if parent == "" && m.Type == "user" {
+	switch p, ok := tr.nodes[uuidOf(string(parent))]; {
+	case parent == "" && m.Type == "user":
 		n.segment = 0
+	case parent == "":
+	case !ok:
+		tr.awaited[uuidOf(string(parent))] = n.segment
+	case p.thread == m.thread:
+		n.segment = m.thread.latest(p.segment)
 	}
 	return n
 }
@@ -104,8 +111,14 @@ func (tr *tree) settle(m *making, n *node) {
 	if int(n.segment) == t.current && !n.again {
 		t.segments[t.current].last = t.count
 	}
-	if m.UUID != "" && !n.again {
-		tr.nodes[uuidOf(string(m.UUID))] = *n
+	if m.UUID == "" || n.again {
+		return
+	}
+	id := uuidOf(string(m.UUID))
+	tr.nodes[id] = *n
+	if early, ok := tr.awaited[id]; ok {
+		delete(tr.awaited, id)
+		t.segments[early].later = max(t.segments[early].later, n.segment)
 	}
 }
 

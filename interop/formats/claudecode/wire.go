@@ -33,6 +33,7 @@ type line struct {
 	APIError         flag        `json:"isApiErrorMessage"`
 	APIErrorStatus   number      `json:"apiErrorStatus"`
 	Message          message     `json:"message"`
+	Cost             dollars     `json:"costUSD"` // of the request; only older versions wrote it
 	ToolUseResult    raw         `json:"toolUseResult"`
 	Origin           origin      `json:"origin"`
 	Attachment       attachment  `json:"attachment"`

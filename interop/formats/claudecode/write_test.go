@@ -125,6 +125,7 @@ func TestASessionIsWrittenAsTheProgramWould(t *testing.T) {
 		"system prompt: left out, Claude Code has its own", "reasoning without Anthropic's signature: left out",
 		"tools' names and inputs: as Claude Code's own", "IDs of calls: in the provider's form",
 		"calls of tools that Claude Code does not have: as text", "calls without a result: as interrupted",
+		"which model answered: left out",
 		"model: claude-code continues with the one in its settings",
 	}, lost); diff != "" {
 		t.Errorf("what is lost (-want +got):\n%s", diff)

@@ -163,6 +163,16 @@ func (w *writer) compact(seq skein.Seq, said skein.Time) {
 	}
 }
 
+// modelOf returns the model that a message is written with. Claude Code goes on with that
+// of the last message, so another program's is left out unless it is one of Claude's.
+func (w *writer) modelOf(m *skein.Message) string {
+	model := first(m.Model, w.d.Session.Model, "unknown")
+	if strings.HasPrefix(model, "claude-") || model == "<synthetic>" || w.d.Session.Origin != nil && w.d.Session.Origin.Format == Name {
+		return model
+	}
+	return ""
+}
+
 // model writes what a model said, one line per block, unless the blocks would be
 // taken for one that grows.
 func (w *writer) model(e *skein.Entry, blocks []blockOut) {
@@ -180,7 +190,7 @@ func (w *writer) model(e *skein.Entry, blocks []blockOut) {
 	}
 	out := messageOut{
 		ID:   first(m.ID, "msg_"+strings.ReplaceAll(newUUID(string(w.d.Owner(e.Seq)), strconv.FormatInt(int64(e.Seq), 10)), "-", "")),
-		Type: "message", Role: "assistant", Model: first(m.Model, w.d.Session.Model, "unknown"), Usage: &usageOut{},
+		Type: "message", Role: "assistant", Model: w.modelOf(m), Usage: &usageOut{},
 	}
 	if u := m.Usage; u != nil {
 		out.Usage = usageOf(u, m.Tier)

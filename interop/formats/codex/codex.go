@@ -78,7 +78,7 @@ func match(name string, head []byte) interop.Guess {
 // kin returns the programs that write rollouts like Codex's.
 func kin() []interop.SimilarProgram {
 	return []interop.SimilarProgram{
-		{Program: "TraeX", Dirs: []string{".trae", ".trae-cn"}, Signs: []string{`"originator":"trae`, `"originator": "trae`}},
+		{Program: "TraeX", Dirs: []string{".trae", ".trae-cn"}, Signs: []string{`"originator":"trae`}},
 		{Program: "Every Code", Dirs: []string{".code"}, Signs: []string{`"originator":"code_`}},
 	}
 }

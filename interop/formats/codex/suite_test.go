@@ -14,7 +14,7 @@ import (
 
 func suite() interoptest.Suite {
 	return interoptest.Suite{
-		Lacks:  []string{"which model answered", "a system prompt", "a change of branch", "a recorded cost", "what a cache keeps for an hour", "a service tier", "that it has no folder", "a description", "a profile", "a key", "a pin", "tags", "a status", "a request that failed", "when a tool ran", "that it was resumed", "that it ended", "a note", "reasoning", "steering", "instructions"},
+		Lacks:  []string{"which model answered", "a system prompt", "a change of branch", "a recorded cost", "what a cache keeps for an hour", "a service tier", "that it has no folder", "a description", "a profile", "an agent's settings", "a key", "a pin", "tags", "a status", "a request that failed", "when a tool ran", "that it was resumed", "that it ended", "a note", "reasoning", "steering", "instructions"},
 		Format: Format(), Dir: "testdata", Count: countAgain,
 		OneWay: []string{"packed", "rollout-2026-04-28T10-00-00-019de000-4444-7ddd-8ddd-00000000e004.jsonl"},
 	}

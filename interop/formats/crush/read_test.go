@@ -188,7 +188,7 @@ func TestWhatTheProgramChangesIsTakenIn(t *testing.T) {
 		{`INSERT INTO files VALUES ('f1', 's', '/a', 'x', 0, 1786856403, 1786856403)`, ", noted"},
 		{say("m3", "user", "three", 4, ""), ", user:three"},
 		{`DELETE FROM messages WHERE id = 'm3'`, ", -7"},
-		{`DELETE FROM messages; DELETE FROM files; DELETE FROM sessions`, ""},
+		{`DELETE FROM messages; DELETE FROM files; DELETE FROM sessions`, ", changed"},
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 
 func suite() interoptest.Suite {
 	return interoptest.Suite{
-		Format: Format(), Dir: "testdata", Lacks: []string{"which model answered", "a system prompt", "a message that failed", "a repository", "a branch", "a commit", "a change of branch", "what is known of a message's request later", "what another request used", "what a cache keeps for an hour", "a service tier", "a description", "a key", "tags", "a status", "a request that failed", "when a tool ran", "that it was resumed", "that it ended", "a note", "reasoning", "what it used"}, Recorded: true, Tables: tables,
+		Format: Format(), Dir: "testdata", Lacks: []string{"which model answered", "a system prompt", "a message that failed", "a repository", "a branch", "a commit", "a change of branch", "what is known of a message's request later", "what another request used", "what a cache keeps for an hour", "a service tier", "a description", "an agent's settings", "a key", "tags", "a status", "a request that failed", "when a tool ran", "that it was resumed", "that it ended", "a note", "reasoning", "what it used"}, Recorded: true, Tables: tables,
 		Unheard: `INSERT INTO messages (id, session_id, role, content, timestamp) SELECT 'unheard-' || ?1 || '-' || id, id, 'unheard-of', ?2, '2027-01-01T00:00:00Z' FROM sessions`,
 	}
 }

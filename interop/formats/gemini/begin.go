@@ -16,13 +16,14 @@ import (
 )
 
 func (r *reader) begin() interop.Begin {
-	cwd := r.cwd()
+	at := location{r.file, r.id, r.saved, r.meta}
+	cwd := at.cwd()
 	b := interop.Begin{ID: skein.SessionID(r.id), Time: r.start, Created: skein.Created{
 		Surface: "cli", Project: cwd, Cwd: cwd, Agent: r.agent, Provider: r.provider, Program: r.agent,
 		Origin: &skein.Origin{ID: r.id},
 	}}
 	if cwd == "" {
-		b.Is = r.isFolder
+		b.Is = at.isFolder
 	}
 	if r.saved != "" {
 		b.ID = skein.SessionID(r.name + "-checkpoint-" + r.saved)
@@ -34,65 +35,73 @@ func (r *reader) begin() interop.Begin {
 	if c := loose.Raw(r.meta.Without("sessionId", "startTime", "lastUpdated", "summary", "messages")); r.meta != nil && len(c) > len("{}") {
 		b.Created.Config = c
 	}
-	if parent := r.parent(); parent != "" {
+	if parent := at.parent(); parent != "" {
 		b.ParentID, b.Created.Parent = parent, &skein.Parent{Why: skein.Child}
 		b.Created.Surface = "subagent"
 	}
 	return b
 }
 
+// A location is where a file is, and what that and its head say of its project.
+type location struct {
+	file  interop.File
+	id    string // of the session
+	saved string // the name of a checkpoint; "" for others
+	meta  loose.Object
+}
+
 // parent returns the ID of the session that started this one: the file is in a folder
 // named after it.
-func (r *reader) parent() string {
-	dir := path.Dir(filepath.ToSlash(r.file.Path))
-	if r.saved != "" || path.Base(path.Dir(dir)) != "chats" || path.Base(dir) == r.id {
+func (l location) parent() string {
+	dir := path.Dir(filepath.ToSlash(l.file.Path))
+	if l.saved != "" || path.Base(path.Dir(dir)) != "chats" || path.Base(dir) == l.id {
 		return ""
 	}
 	return path.Base(dir)
 }
 
 // up returns the way from the folder of the file to that of its project.
-func (r *reader) up() string {
+func (l location) up() string {
 	switch {
-	case r.saved != "":
+	case l.saved != "":
 		return "."
-	case r.parent() != "":
+	case l.parent() != "":
 		return "../.."
 	}
 	return ".."
 }
 
 // isFolder reports whether the file, or the folder of its project, has the hash of dir.
-func (r *reader) isFolder(dir string) bool {
+func (l location) isFolder(dir string) bool {
 	hash := hashOf(dir)
-	return r.meta.Str("projectHash") == hash || r.slug() == hash
+	return l.meta.Str("projectHash") == hash || l.slug() == hash
 }
 
 // slug returns the name of the project's folder.
-func (r *reader) slug() string {
-	return path.Base(path.Join(path.Dir(filepath.ToSlash(r.file.Path)), r.up()))
+func (l location) slug() string {
+	return path.Base(path.Join(path.Dir(filepath.ToSlash(l.file.Path)), l.up()))
 }
 
 // cwd returns the directory that the program ran in: the one whose hash is in the
 // file, or that the name of the project's folder stands for; "" if unknown.
-func (r *reader) cwd() string {
-	if b, ok := r.file.Beside(path.Join(r.up(), ".project_root")); ok {
+func (l location) cwd() string {
+	if b, ok := l.file.Beside(path.Join(l.up(), ".project_root")); ok {
 		if dir := strings.TrimSpace(skein.Text(b).UTF8()); absolute(dir) {
 			return dir
 		}
 	}
-	hash := r.meta.Str("projectHash")
-	for _, v := range r.meta.List("directories") {
+	hash := l.meta.Str("projectHash")
+	for _, v := range l.meta.List("directories") {
 		if dir := loose.Str(v); hash == hashOf(dir) && absolute(dir) {
 			return dir
 		}
 	}
-	return r.registered(hash)
+	return l.registered(hash)
 }
 
 // registered looks up the project in projects.json.
-func (r *reader) registered(hash string) string {
-	b, ok := r.file.Beside(path.Join(r.up(), "../../projects.json"))
+func (l location) registered(hash string) string {
+	b, ok := l.file.Beside(path.Join(l.up(), "../../projects.json"))
 	if !ok {
 		return ""
 	}
@@ -100,7 +109,7 @@ func (r *reader) registered(hash string) string {
 	if err != nil {
 		return ""
 	}
-	slug := r.slug()
+	slug := l.slug()
 	for _, m := range all.Obj("projects") {
 		if absolute(m.Name) && (loose.Str(m.Value) == slug || hashOf(m.Name) == hash || hashOf(m.Name) == slug) {
 			return m.Name

@@ -54,7 +54,7 @@ func (c *change) replace(list []jsontext.Value) {
 // was kept, is not part of the conversation.
 func (c *change) reopened(all []message) []message {
 	r := c.r
-	if len(all) < 2 || len(r.live) == 0 || all[0].at >= 0 || !r.opens(all[0].o) {
+	if len(all) < 2 || len(r.live) == 0 || all[0].at >= 0 || !opens(all[0].o) {
 		return all
 	}
 	first := r.live[0]
@@ -72,7 +72,7 @@ func (c *change) reopened(all []message) []message {
 
 // opens reports whether a message is only the context that the program sends the
 // model when it starts.
-func (r *reader) opens(o loose.Object) bool {
+func opens(o loose.Object) bool {
 	if o.Str("type") != "user" {
 		return false
 	}

@@ -44,7 +44,7 @@ func (c *change) add(p piece) int {
 
 // begin adds a new message.
 func (c *change) begin(id string, o loose.Object, ps []piece) {
-	e := &entry{id: id, first: c.last(), opens: c.r.opens(o)}
+	e := &entry{id: id, first: c.last(), opens: opens(o)}
 	c.r.live = append(c.r.live, e)
 	c.r.byID[id] = e
 	c.grow(e, ps)

@@ -175,7 +175,7 @@ func TestWhatTheProgramChangesIsTakenIn(t *testing.T) {
 		{add(`{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"so"}]}`, `{"role":"assistant","content":"two"}`), ", assistant:so, assistant:two"},
 		{add(`{"role":"user","content":"one"}`), ", user:one"},
 		{`DELETE FROM agent_messages WHERE id = 4`, ", -5"}, // pop_item
-		{`DELETE FROM agent_messages; DELETE FROM agent_sessions`, ""},
+		{`DELETE FROM agent_messages; DELETE FROM agent_sessions`, ", changed"},
 	})
 }
 

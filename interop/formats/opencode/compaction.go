@@ -64,7 +64,11 @@ func (w *writer) summary(s *summed) {
 // others reports what else has no row.
 func (w *writer) others() {
 	if w.d.After == 0 && !w.ours && w.d.Session.Model != "" {
-		w.losses.Add(0, "model: opencode continues with the one in its settings")
+		which := "in its settings"
+		if w.at.model != (askedOf{}) {
+			which = "that it used last"
+		}
+		w.losses.Add(0, "model: opencode continues with the one "+which)
 	}
 	for _, ev := range w.d.Events {
 		if ev.Seq <= w.d.After {

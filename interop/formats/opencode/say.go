@@ -141,6 +141,8 @@ func (w *writer) asked(seq skein.Seq, when skein.Time) (id string, at skein.Time
 		out := userOut{Role: "user", Time: timeOut{Created: int64(at)}, Agent: agentName}
 		if provider, model := w.modelOf("", ""); w.ours && model != "" {
 			out.Model = &askedOf{provider, model}
+		} else if w.at.model != (askedOf{}) { // opencode opens no session in an editor without one
+			out.Model = &w.at.model
 		}
 		return out
 	})

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ type there struct {
 	made     bool                // it exists
 	columns  map[string][]string // by table
 	projects map[string]string   // ID → folder
+	model    askedOf             // that the newest session with one has; zero if none has
 }
 
 // lookAt returns what the database at path has or, if it does not exist, what a new
@@ -42,8 +44,19 @@ func lookAt(ctx context.Context, at string) (t *there, err error) {
 	if _, ok := db.Table("project"); !ok {
 		return t, fmt.Errorf("%w: database %s has no projects", skein.ErrInvalid, at)
 	}
-	return t, db.Rows(ctx, "project", "", func(r foreign.Row) error {
+	err = db.Rows(ctx, "project", "", func(r foreign.Row) error {
 		t.projects[r.Text("id")] = r.Text("worktree")
+		return nil
+	})
+	if _, ok := db.Table("session"); err != nil || !ok {
+		return t, err
+	}
+	newest := int64(-1)
+	return t, db.Rows(ctx, "session", "", func(r foreign.Row) error {
+		var m modelRef
+		if at := r.Int("time_updated"); at > newest && json.Unmarshal([]byte(r.Text("model")), &m) == nil && m.ID != "" {
+			newest, t.model = at, askedOf{m.Provider, m.ID}
+		}
 		return nil
 	})
 }

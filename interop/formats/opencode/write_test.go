@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -246,6 +247,22 @@ func TestACompactionIsWrittenWhereItsCoverEnds(t *testing.T) {
 			t.Fatalf("%s does not come where it should in\n%s", want, events)
 		}
 		at += next
+	}
+}
+
+func TestASessionOfAnotherProgramGoesOnWithTheModelUsedLast(t *testing.T) {
+	p := newPlace(t)
+	p.user(2000, text("mine"))
+	p.run(`UPDATE session SET time_updated = 5, model = '{"id":"fig-2","providerID":"orchard","variant":"high"}'`)
+	s := store(t)
+	made(t, s, "s", skein.Created{Model: "plum-1"}, asks(1, skein.TextPart("theirs")))
+	done := export(t, s, "s", p.dir)
+	got := rows(t, filepath.Join(p.dir, fileName), `SELECT json_extract(data, '$.model') FROM message WHERE session_id = '`+done.Spot.ID+`'`)
+	if want := `{"providerID":"orchard","modelID":"fig-2"}` + "\n"; got != want {
+		t.Errorf("the prompt is for the model %s, want %s", got, want)
+	}
+	if want := "model: opencode continues with the one that it used last"; !slices.ContainsFunc(done.Losses, func(l interop.Loss) bool { return l.What == want }) {
+		t.Errorf("Export loses %+v, want %q among it", done.Losses, want)
 	}
 }
 

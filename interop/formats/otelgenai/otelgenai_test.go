@@ -8,7 +8,7 @@ import (
 )
 
 func TestDocuments(t *testing.T) {
-	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata/documents", Lacks: []string{"a system prompt", "a fork's parent", "a child's parent", "a change of branch", "what a cache keeps for an hour", "a service tier", "a description", "a profile", "a key", "a pin", "tags", "a status", "a request that failed", "when a tool ran", "that it was resumed", "that it ended", "a note"}, Recorded: true, OneWay: []string{"messages.json"}})
+	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata/documents", Lacks: []string{"a system prompt", "a fork's parent", "a child's parent", "a change of branch", "what a cache keeps for an hour", "a service tier", "a description", "a profile", "an agent's settings", "a key", "a pin", "tags", "a status", "a request that failed", "when a tool ran", "that it was resumed", "that it ended", "a note"}, Recorded: true, OneWay: []string{"messages.json"}})
 }
 
 // byLine is the format without its documents: files that are read as they grow.

@@ -18,7 +18,7 @@ import (
 )
 
 func TestFormat(t *testing.T) {
-	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata", Lacks: []string{"a system prompt", "a message that failed", "a fork's parent", "a child's parent", "a repository", "a branch", "a commit", "a change of branch", "what is known of a message's request later", "what another request used", "a recorded cost", "what a message used", "what a cache keeps for an hour", "a service tier", "a title", "a description", "a profile", "a key", "a pin", "tags", "a status", "a request that failed", "when a tool ran", "that it was resumed", "that it ended", "a note", "reasoning", "steering", "what it used", "a change of folder"}, Recorded: true, Tables: []string{tableName}})
+	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata", Lacks: []string{"a system prompt", "a message that failed", "a fork's parent", "a child's parent", "a repository", "a branch", "a commit", "a change of branch", "what is known of a message's request later", "what another request used", "a recorded cost", "what a message used", "what a cache keeps for an hour", "a service tier", "a title", "a description", "a profile", "an agent's settings", "a key", "a pin", "tags", "a status", "a request that failed", "when a tool ran", "that it was resumed", "that it ended", "a note", "reasoning", "steering", "what it used", "a change of folder"}, Recorded: true, Tables: []string{tableName}})
 }
 
 func TestSamples(t *testing.T) {

@@ -141,8 +141,10 @@ func (a *ScriptedAgent) take(m message) {
 		a.stop[p.SessionID] = stop
 		a.mu.Unlock()
 		go a.turn(m, p, stop)
-	case "session/close", "session/set_mode", "session/set_config_option":
+	case "session/close", "session/set_mode":
 		a.answer(m.ID, map[string]any{})
+	case "session/set_config_option":
+		a.answer(m.ID, map[string]any{"configOptions": []any{}})
 	default:
 		if m.ID != nil {
 			a.send(message{ID: m.ID, Error: map[string]any{"code": -32601, "message": "no method " + m.Method}})

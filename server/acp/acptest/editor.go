@@ -14,13 +14,17 @@ import (
 
 // A ScriptedEditor talks to an agent. Its methods fail the test if the agent ends.
 type ScriptedEditor struct {
-	t      testing.TB
-	to     io.Writer
-	Permit string // the option that it picks; "" for y
+	t          testing.TB
+	to         io.Writer
+	Permit     string                              // the option that it picks; "" for y, "-" to never answer, "cancelled" for that outcome
+	PermitKind string                              // the kind of the option that it picks instead; "" for none
+	Reply      func(method string) json.RawMessage // what it answers instead, if not nil
+	schema     *MessageSchema                      // that all lines are checked against; nil for none
 
 	mu      sync.Mutex
 	changed sync.Cond
 	n       int
+	asked   map[string]string // methods of requests, by ID
 	answers map[string]Answer
 	lines   [][]byte // all that the agent has said
 	times   []time.Time
@@ -46,7 +50,7 @@ type SessionUpdate struct {
 // NewEditor returns an editor that reads what the agent says from in, and writes to
 // out. It reads until in ends.
 func NewEditor(t testing.TB, in io.Reader, out io.Writer) *ScriptedEditor {
-	e := &ScriptedEditor{t: t, to: out, answers: map[string]Answer{}}
+	e := &ScriptedEditor{t: t, to: out, asked: map[string]string{}, answers: map[string]Answer{}}
 	e.changed.L = &e.mu
 	go e.read(bufio.NewReader(in))
 	return e
@@ -72,10 +76,18 @@ func (e *ScriptedEditor) take(line []byte) {
 	var m struct {
 		ID     json.RawMessage
 		Method string
+		Params struct {
+			Options []struct{ OptionID, Kind string }
+		}
 		Answer
 	}
 	ok := json.Unmarshal(line, &m) == nil
 	e.mu.Lock()
+	if e.schema != nil && bytes.HasSuffix(line, []byte("\n")) { // else the agent was killed
+		if err := e.schema.Agent(line, func(id string) string { return e.asked[id] }); err != nil {
+			e.t.Errorf("the protocol does not allow %s%v", line, err)
+		}
+	}
 	if ok && m.Method == "" {
 		m.Line = len(e.lines)
 		e.answers[string(m.ID)] = m.Answer
@@ -86,18 +98,43 @@ func (e *ScriptedEditor) take(line []byte) {
 	if !ok || m.ID == nil {
 		return
 	}
+	if e.Reply != nil && m.Method != "" {
+		e.Write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, e.Reply(m.Method)))
+		return
+	}
 	switch m.Method {
 	case "session/request_permission":
 		pick := e.Permit
 		if pick == "" {
 			pick = "y"
 		}
-		e.Write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`, m.ID, pick))
+		for _, o := range m.Params.Options {
+			if o.Kind == e.PermitKind {
+				pick = o.OptionID
+				break
+			}
+		}
+		switch pick {
+		case "-":
+		case "cancelled":
+			e.Write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"cancelled"}}}`, m.ID))
+		default:
+			e.Write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`, m.ID, pick))
+		}
 	case "fs/write_text_file":
 		e.Write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID))
 	case "fs/read_text_file":
 		e.Write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":"what is in the buffer"}}`, m.ID))
 	}
+}
+
+// Strict makes the editor fail the test at a line that the protocol's schema does not
+// allow, if the schema is there; see [ReadSchema].
+func (e *ScriptedEditor) Strict() {
+	s := ReadSchema(e.t)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.schema = s
 }
 
 // Write sends a line as it is.
@@ -110,6 +147,7 @@ func (e *ScriptedEditor) Send(method string, params any) string {
 	e.mu.Lock()
 	e.n++
 	id := strconv.Itoa(e.n)
+	e.asked[id] = method
 	e.mu.Unlock()
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": e.n, "method": method, "params": params})
 	if err != nil {
@@ -117,6 +155,14 @@ func (e *ScriptedEditor) Send(method string, params any) string {
 	}
 	e.Write(string(b))
 	return id
+}
+
+// SendAs makes a request of its own making, which has this ID.
+func (e *ScriptedEditor) SendAs(id, method, line string) {
+	e.mu.Lock()
+	e.asked[id] = method
+	e.mu.Unlock()
+	e.Write(line)
 }
 
 // Await waits for the answer to a request; false if the agent ends before.
@@ -190,6 +236,19 @@ func (e *ScriptedEditor) Times(n int) []time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.times[n:len(e.times):len(e.times)]
+}
+
+// AwaitMore waits until the agent has said more than n lines.
+func (e *ScriptedEditor) AwaitMore(n int) {
+	e.t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for len(e.lines) <= n {
+		if e.ended {
+			e.t.Fatalf("the agent ended after %d lines", n)
+		}
+		e.changed.Wait()
+	}
 }
 
 // AwaitLine waits until the agent has said a line that has text.

@@ -20,7 +20,7 @@ func (s *session) ask(ctx context.Context, q Question) (Permission, error) {
 	}
 	call := map[string]any{"toolCallId": "skein-question", "kind": "other", "title": q.Text, "status": "pending"}
 	if c := s.shown.calls[q.Call]; c != nil {
-		call = s.call(c)
+		call = s.call(c.Call)
 		before, _ := call["content"].([]any) //nolint:errcheck // nil if it has none
 		call["content"] = append(textContent(q.Text), before...)
 	}
@@ -40,7 +40,7 @@ func (s *session) ask(ctx context.Context, q Question) (Permission, error) {
 		return Permission{}, fmt.Errorf("the editor's answer to session/request_permission: %w", err)
 	}
 	if r.Outcome.Outcome == "cancelled" {
-		s.cancel()
+		s.c.cancelTurns(s.id)
 		return Permission{}, context.Canceled
 	}
 	return Permission{Yes: r.Outcome.OptionID == once, Always: r.Outcome.OptionID == always && q.Always != ""}, nil

@@ -46,10 +46,18 @@ type editorLink struct {
 	mu       sync.Mutex
 	client   editorPeer
 	n        int
-	asked    map[string]chan message       // what the editor was asked, by ID
-	doing    map[string]context.CancelFunc // what the editor asked for, by ID
+	asked    map[string]chan message // what the editor was asked, by ID
+	doing    map[string]*editorRequest
+	queues   map[skein.SessionID]chan struct{} // closed when the last request about a session is answered
 	sessions map[skein.SessionID]*session
 	work     sync.WaitGroup // requests of the editor
+}
+
+// An editorRequest is a request of the editor that has no answer yet.
+type editorRequest struct {
+	session skein.SessionID
+	prompts bool
+	cancel  context.CancelFunc
 }
 
 // A codedError is an error with a code of its own.
@@ -66,7 +74,10 @@ func (e *codedError) Error() string { return e.text }
 func Serve(ctx context.Context, o Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	c := &editorLink{o: o, ctx: ctx, asked: map[string]chan message{}, doing: map[string]context.CancelFunc{}, sessions: map[skein.SessionID]*session{}}
+	c := &editorLink{
+		o: o, ctx: ctx, asked: map[string]chan message{}, doing: map[string]*editorRequest{},
+		queues: map[skein.SessionID]chan struct{}{}, sessions: map[skein.SessionID]*session{},
+	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -146,56 +157,107 @@ func (c *editorLink) notified(m *message) {
 	}
 	switch m.Method {
 	case "session/cancel":
-		if s := c.session(p.SessionID); s != nil {
-			s.cancel()
-		}
+		c.cancelTurns(p.SessionID)
 	case "$/cancel_request":
 		c.mu.Lock()
-		cancel := c.doing[string(p.RequestID)]
+		r := c.doing[string(p.RequestID)]
 		c.mu.Unlock()
-		if cancel != nil {
-			cancel()
+		if r != nil {
+			r.cancel()
 		}
 	}
 }
 
-// requested starts to answer a request. Requests about one session wait for those before.
-func (c *editorLink) requested(m *message) {
-	ctx, cancel := context.WithCancel(c.ctx)
+// cancelTurns cancels every prompt of a session that has no answer yet.
+func (c *editorLink) cancelTurns(id skein.SessionID) {
 	c.mu.Lock()
-	c.doing[string(m.ID)] = cancel
+	defer c.mu.Unlock()
+	for _, r := range c.doing {
+		if r.prompts && r.session == id {
+			r.cancel()
+		}
+	}
+}
+
+// requested starts to answer a request. Requests about one session wait for those before,
+// but for the choice of a mode. One that ends the session ends its turn.
+func (c *editorLink) requested(m *message) {
+	var p struct {
+		SessionID skein.SessionID `json:"sessionId"`
+		ModeID    string          `json:"modeId"`
+		ConfigID  string          `json:"configId"`
+		Value     any             `json:"value"`
+	}
+	_ = json.Unmarshal(m.Params, &p) // answer tells
+	if s := c.session(p.SessionID); s != nil {
+		switch {
+		case m.Method == "session/set_mode":
+			s.chooseMode(m, p.ModeID)
+			return
+		case m.Method == "session/set_config_option" && p.ConfigID == modeID:
+			s.chooseMode(m, p.Value)
+			return
+		}
+	}
+	ctx, cancel := context.WithCancel(c.ctx)
+	r := &editorRequest{p.SessionID, m.Method == "session/prompt", cancel}
+	c.mu.Lock()
+	c.doing[string(m.ID)] = r
 	c.mu.Unlock()
 	answer := func() {
 		defer cancel()
 		result, then, err := c.answer(ctx, m)
 		c.mu.Lock()
-		delete(c.doing, string(m.ID))
+		if c.doing[string(m.ID)] == r {
+			delete(c.doing, string(m.ID))
+		}
 		c.mu.Unlock()
-		if errors.Is(err, context.Canceled) {
-			err = &codedError{cancelled, "the request was canceled"}
-		}
-		if err != nil {
-			c.refuse(m.ID, err)
-			return
-		}
-		c.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, skein.MustJSON(result)))
-		if then != nil {
+		c.reply(m.ID, result, err)
+		if err == nil && then != nil {
 			then()
 		}
 	}
-	var p struct {
-		SessionID skein.SessionID `json:"sessionId"`
+	if m.Method == "session/close" || m.Method == "session/delete" {
+		c.cancelTurns(p.SessionID)
 	}
-	_ = json.Unmarshal(m.Params, &p) // answer tells
-	s := c.session(p.SessionID)
-	if s == nil {
+	if p.SessionID == "" {
 		c.work.Go(answer)
 		return
 	}
-	if m.Method == "session/prompt" {
-		s.cancels(string(m.ID), cancel)
+	c.after(p.SessionID, answer)
+}
+
+// after runs f when the requests about a session before it are answered.
+func (c *editorLink) after(id skein.SessionID, f func()) {
+	done := make(chan struct{})
+	c.mu.Lock()
+	before := c.queues[id]
+	c.queues[id] = done
+	c.mu.Unlock()
+	c.work.Go(func() {
+		if before != nil {
+			<-before
+		}
+		f()
+		c.mu.Lock()
+		if c.queues[id] == done {
+			delete(c.queues, id)
+		}
+		c.mu.Unlock()
+		close(done)
+	})
+}
+
+// reply answers a request.
+func (c *editorLink) reply(id json.RawMessage, result any, err error) {
+	switch {
+	case errors.Is(err, context.Canceled):
+		c.refuse(id, &codedError{cancelled, "the request was canceled"})
+	case err != nil:
+		c.refuse(id, err)
+	default:
+		c.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", id, skein.MustJSON(result)))
 	}
-	s.after(answer)
 }
 
 // refuse answers a request with an error. A nil id is that of a message that has none.
@@ -241,6 +303,7 @@ func (c *editorLink) ask(ctx context.Context, method string, params any) (json.R
 		}
 		return m.Result, nil
 	case <-ctx.Done():
+		c.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%s}}`+"\n", id))
 		return nil, ctx.Err()
 	}
 }

@@ -70,9 +70,11 @@ type Thread interface {
 	Command(ctx context.Context, name, args string) (answer string, known bool, err error)
 
 	// Settings returns what a person can choose; that of ID "mode" is among them. Set
-	// chooses; its error says why it cannot be.
+	// chooses; its error says why it cannot be. Heed can be called at any time: from then
+	// on, the mode that was chosen decides whether tools ask first. Set follows.
 	Settings(ctx context.Context) ([]SessionOption, error)
 	Set(ctx context.Context, id, value string) error
+	Heed(mode string)
 
 	// Window returns how many tokens the model can read, 0 if unknown; Cost returns
 	// what the session cost so far in US dollars, 0 if unknown.

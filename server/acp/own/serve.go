@@ -16,6 +16,7 @@ import (
 type editorPeer struct {
 	reads, writes bool // files
 	notices       bool // it shows them
+	terminals     bool // it shows the output of commands as terminals
 }
 
 // version is that of the protocol.
@@ -25,7 +26,6 @@ const version = 1
 type requestParams struct {
 	stored.Request
 	Prompt   []json.RawMessage `json:"prompt"`
-	ModeID   string            `json:"modeId"`
 	ConfigID string            `json:"configId"`
 	Value    any               `json:"value"`
 }
@@ -65,14 +65,11 @@ func (c *editorLink) answer(ctx context.Context, m *message) (result any, then f
 		return result, nil, err
 	case "session/prompt", "session/set_mode", "session/set_config_option":
 		s := c.session(id)
-		if s == nil {
+		if s == nil || m.Method == "session/set_mode" { // else it was answered when it came
 			return nil, nil, fmt.Errorf("session %q is not open here: load it first: %w", id, skein.ErrNotFound)
 		}
-		switch m.Method {
-		case "session/prompt":
-			return s.prompt(ctx, &p, string(m.ID))
-		case "session/set_mode":
-			return s.setMode(ctx, p.ModeID)
+		if m.Method == "session/prompt" {
+			return s.prompt(ctx, &p)
 		}
 		return s.setOption(ctx, &p)
 	}
@@ -89,12 +86,15 @@ func (c *editorLink) initialize(params []byte) any {
 		ClientCapabilities struct {
 			FS      struct{ ReadTextFile, WriteTextFile bool }
 			Session struct{ Notices json.RawMessage }
+			Meta    struct {
+				Terminals bool `json:"terminal_output"`
+			} `json:"_meta"`
 		}
 	}
 	_ = json.Unmarshal(params, &p) // what it does not say, it cannot
 	can := p.ClientCapabilities
 	c.mu.Lock()
-	c.client = editorPeer{can.FS.ReadTextFile, can.FS.WriteTextFile, len(can.Session.Notices) > 0 && string(can.Session.Notices) != "null"}
+	c.client = editorPeer{can.FS.ReadTextFile, can.FS.WriteTextFile, len(can.Session.Notices) > 0 && string(can.Session.Notices) != "null", can.Meta.Terminals}
 	c.mu.Unlock()
 	yes := struct{}{}
 	return map[string]any{

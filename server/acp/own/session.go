@@ -18,9 +18,10 @@ type session struct {
 	thread Thread
 	shown  shown
 
-	mu    sync.Mutex
-	last  chan struct{} // closed when the last request that came is answered
-	stops map[string]context.CancelFunc
+	mu      sync.Mutex
+	choices []SessionOption   // as the editor knows them
+	offered bool              // the editor knows the session
+	notes   []json.RawMessage // to be shown then
 }
 
 // session returns the session with this ID, nil if it is not open.
@@ -28,42 +29,6 @@ func (c *editorLink) session(id skein.SessionID) *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.sessions[id]
-}
-
-// after runs f when the requests before it are answered.
-func (s *session) after(f func()) {
-	s.mu.Lock()
-	before, done := s.last, make(chan struct{})
-	s.last = done
-	s.mu.Unlock()
-	s.c.work.Go(func() {
-		defer close(done)
-		<-before
-		f()
-	})
-}
-
-// cancels makes stop what cancels the prompt with this ID.
-func (s *session) cancels(id string, stop context.CancelFunc) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stops[id] = stop
-}
-
-// cancel cancels every prompt that has no answer yet.
-func (s *session) cancel() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, stop := range s.stops {
-		stop()
-	}
-}
-
-// prompted forgets a prompt.
-func (s *session) prompted(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.stops, id)
 }
 
 // open opens a session, or begins one, and returns the answer to session/new.
@@ -85,13 +50,11 @@ func (c *editorLink) opened(ctx context.Context, p *requestParams, o Opening) (_
 	c.mu.Lock()
 	can := c.client
 	c.mu.Unlock()
-	idle := make(chan struct{})
-	close(idle)
-	s := &session{c: c, id: o.Session, last: idle, stops: map[string]context.CancelFunc{}}
+	s := &session{c: c, id: o.Session}
 	if o.ForkAt > 0 {
 		s.id = ""
 	}
-	s.shown.calls, s.shown.output = map[string]*skein.Call{}, map[string]string{}
+	s.shown = shown{calls: map[string]*shownCall{}}
 	if o.Cwd, err = folderOf(p); err != nil {
 		return nil, err
 	}
@@ -210,13 +173,18 @@ func (s *session) say(kind string, more map[string]any) {
 	s.update(skein.MustJSON(more))
 }
 
-// note shows a note that is not part of an answer.
+// note shows a note that is not part of an answer, as soon as the editor knows the
+// session.
 func (s *session) note(severity, text string) {
-	if s.id == "" {
-		return // the editor does not know it yet
-	}
 	s.c.mu.Lock()
 	shows := s.c.client.notices
 	s.c.mu.Unlock()
-	s.update(stored.SessionNotice{Severity: severity, Title: text, Shown: shows}.Update())
+	u := stored.SessionNotice{Severity: severity, Title: text, Shown: shows}.Update()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.offered {
+		s.notes = append(s.notes, u)
+		return
+	}
+	s.update(u)
 }

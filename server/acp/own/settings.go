@@ -8,16 +8,30 @@ import (
 	"github.com/skein-dev/skein/server/acp/stored"
 )
 
+// modeID is the ID of the option that is the mode.
+const modeID = "mode"
+
+// options returns what a person can choose.
+func (s *session) options(ctx context.Context) ([]SessionOption, error) {
+	all, err := s.thread.Settings(ctx)
+	if err == nil {
+		s.mu.Lock()
+		s.choices = all
+		s.mu.Unlock()
+	}
+	return all, err
+}
+
 // settings returns what a person can choose, as members of an answer. Modes stand there
 // twice, for editors that know only one of both ways.
 func (s *session) settings(ctx context.Context) (map[string]any, error) {
-	all, err := s.thread.Settings(ctx)
+	all, err := s.options(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r := map[string]any{"configOptions": all}
 	for _, o := range all {
-		if o.ID != "mode" {
+		if o.ID != modeID {
 			continue
 		}
 		modes := []any{}
@@ -29,7 +43,7 @@ func (s *session) settings(ctx context.Context) (map[string]any, error) {
 	return r, nil
 }
 
-// offer shows which commands there are.
+// offer shows which commands there are, and what there was to say before.
 func (s *session) offer() {
 	all := []any{}
 	for _, c := range s.thread.Commands() {
@@ -40,14 +54,54 @@ func (s *session) offer() {
 		all = append(all, one)
 	}
 	s.say("available_commands_update", map[string]any{"availableCommands": all})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, u := range s.notes {
+		s.update(u)
+	}
+	s.notes, s.offered = nil, true
 }
 
-// setMode is session/set_mode.
-func (s *session) setMode(ctx context.Context, mode string) (any, func(), error) {
-	if err := s.set(ctx, "mode", mode); err != nil {
-		return nil, nil, err
+// chooseMode answers a request for another mode. Whether tools ask first is decided by it
+// at once, even during a turn; what else it changes follows that turn.
+func (s *session) chooseMode(m *message, value any) {
+	mode, _ := value.(string) //nolint:errcheck // other values are not offered
+	all, err := s.withMode(mode)
+	if err != nil {
+		s.c.refuse(m.ID, err)
+		return
 	}
-	return struct{}{}, func() { s.chosen(ctx) }, nil
+	s.thread.Heed(mode)
+	s.c.work.Go(func() {
+		if m.Method == "session/set_mode" {
+			s.c.reply(m.ID, struct{}{}, nil)
+			s.say("config_option_update", map[string]any{"configOptions": all})
+			return
+		}
+		s.c.reply(m.ID, map[string]any{"configOptions": all}, nil)
+		s.say("current_mode_update", map[string]any{"currentModeId": mode})
+	})
+	s.c.after(s.id, func() {
+		if err := s.thread.Set(s.c.ctx, modeID, mode); err != nil && s.c.session(s.id) == s {
+			s.note("warning", s.c.o.Explain(err))
+		}
+	})
+}
+
+// withMode returns what a person can choose, with this mode chosen.
+func (s *session) withMode(mode string) ([]SessionOption, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := offers(s.choices, modeID, mode); err != nil {
+		return nil, err
+	}
+	s.choices = slices.Clone(s.choices)
+	for i := range s.choices {
+		if s.choices[i].ID == modeID {
+			s.choices[i].Value = mode
+		}
+	}
+	return s.choices, nil
 }
 
 // setOption is session/set_config_option.
@@ -56,26 +110,21 @@ func (s *session) setOption(ctx context.Context, p *requestParams) (any, func(),
 	if !ok {
 		return nil, nil, &codedError{stored.InvalidParams, fmt.Sprintf("value %v: want a text", p.Value)}
 	}
-	if err := s.set(ctx, p.ConfigID, value); err != nil {
-		return nil, nil, err
+	all, err := s.options(ctx)
+	if err == nil {
+		err = offers(all, p.ConfigID, value)
 	}
-	all, err := s.thread.Settings(ctx)
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		err = s.thread.Set(ctx, p.ConfigID, value)
 	}
-	var then func()
-	if p.ConfigID == "mode" {
-		then = func() { s.say("current_mode_update", map[string]any{"currentModeId": value}) }
+	if err == nil {
+		all, err = s.options(ctx)
 	}
-	return map[string]any{"configOptions": all}, then, nil
+	return map[string]any{"configOptions": all}, nil, err
 }
 
-// set chooses a value that is offered.
-func (s *session) set(ctx context.Context, id, value string) error {
-	all, err := s.thread.Settings(ctx)
-	if err != nil {
-		return err
-	}
+// offers returns an error if a value is not among those that can be chosen.
+func offers(all []SessionOption, id, value string) error {
 	i := slices.IndexFunc(all, func(o SessionOption) bool { return o.ID == id })
 	if i < 0 {
 		return &codedError{stored.InvalidParams, fmt.Sprintf("there is no option %q", id)}
@@ -83,12 +132,12 @@ func (s *session) set(ctx context.Context, id, value string) error {
 	if !slices.ContainsFunc(all[i].Values, func(c OptionValue) bool { return c.Value == value }) {
 		return &codedError{stored.InvalidParams, fmt.Sprintf("%s %q is not offered", id, value)}
 	}
-	return s.thread.Set(ctx, id, value)
+	return nil
 }
 
 // chosen shows what is chosen now.
 func (s *session) chosen(ctx context.Context) {
-	if all, err := s.thread.Settings(ctx); err == nil { // else the editor shows what it knows
+	if all, err := s.options(ctx); err == nil { // else the editor shows what it knows
 		s.say("config_option_update", map[string]any{"configOptions": all})
 	}
 }

@@ -3,37 +3,46 @@ package own
 import (
 	"context"
 	"encoding/json"
-	"strings"
-	"unicode/utf8"
+	"sync"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/server/acp/record"
 )
 
-// maxOutput is how much of the output of a tool that runs is shown, in bytes.
-const maxOutput = 8 << 10
-
 // shown is what the editor was shown of a session.
 type shown struct {
-	calls  map[string]*skein.Call
-	output map[string]string // of calls that run
-	title  string
-	stop   string // why the last answer ended, in its vendor's word
-	used   int64  // tokens that it read and wrote
+	calls map[string]*shownCall // that have no result
+	title string
+	stop  string // why the last answer ended, in its vendor's word
+	used  int64  // tokens that it read and wrote
+}
+
+// A shownCall is a call that has no result.
+type shownCall struct {
+	*skein.Call
+	child    bool // a subagent's, which is shown only if a person is asked about it
+	terminal bool // its output is shown as a terminal
+	exit     *int // its command's status
+
+	mu      sync.Mutex
+	output  string      // the end of its output
+	unshown int         // bytes of it
+	late    *time.Timer // that shows them
+	ended   bool
 }
 
 // observe shows what happens. Of the work of subagents, only their calls are known, in
 // case that a person is asked about one.
 func (s *session) observe(u agent.Update) {
 	if u.Kind == agent.Answered {
-		for i := range u.Message.Parts {
-			if c := u.Message.Parts[i].Call; c != nil {
-				s.shown.calls[c.ID] = c
-			}
-		}
+		s.asked(u.Message, u.Child != "")
 	}
 	if u.Child != "" {
+		if u.Kind == agent.Ran {
+			delete(s.shown.calls, u.Call.ID)
+		}
 		return
 	}
 	switch u.Kind {
@@ -48,14 +57,13 @@ func (s *session) observe(u agent.Update) {
 	case agent.Answered:
 		s.answered(u.Message)
 	case agent.Running:
-		more := s.call(u.Call)
+		more := s.call(u.Call) // a question has replaced the content
 		more["status"] = "in_progress"
 		s.say("tool_call_update", more)
 	case agent.Output:
 		s.output(u.Call.ID, u.Text)
 	case agent.Ran:
-		delete(s.shown.output, u.Call.ID)
-		s.update(record.Result(&skein.Part{Kind: skein.PartResult, Result: u.Result}, s.blob))
+		s.ran(u.Result)
 	case agent.Compacting:
 		s.note("info", "summarizing older messages")
 	case agent.Compacted:
@@ -74,11 +82,15 @@ func (s *session) blob(h skein.Hash) []byte {
 // stored shows what stored events change that editors show.
 func (s *session) stored(events []skein.Event) {
 	for _, e := range events {
-		if e.Kind != skein.KindTitled {
-			continue
-		}
-		if t, err := skein.Decode[skein.Titled](e); err == nil {
-			s.titled(t.Title)
+		switch e.Kind {
+		case skein.KindTitled:
+			if t, err := skein.Decode[skein.Titled](e); err == nil {
+				s.titled(t.Title)
+			}
+		case skein.KindTool:
+			if t, err := skein.Decode[skein.ToolState](e); err == nil {
+				s.exited(&t)
+			}
 		}
 	}
 }
@@ -105,7 +117,7 @@ func (s *session) answered(m *skein.Message) {
 	}
 	for i := range m.Parts {
 		if c := m.Parts[i].Call; c != nil {
-			s.update(record.Call(c, s.cwd))
+			s.say("tool_call", s.begun(s.shown.calls[c.ID]))
 		}
 	}
 }
@@ -116,20 +128,10 @@ func (s *session) call(c *skein.Call) (more map[string]any) {
 		return map[string]any{"toolCallId": c.ID}
 	}
 	delete(more, "sessionUpdate")
-	return more
-}
-
-// output shows a piece of the output of a call, with what came before it.
-func (s *session) output(call, text string) {
-	all := s.shown.output[call] + text
-	if len(all) > maxOutput {
-		all = all[len(all)-maxOutput:]
-		for len(all) > 0 && !utf8.RuneStart(all[0]) {
-			all = all[1:]
-		}
+	if known := s.shown.calls[c.ID]; known != nil && known.terminal {
+		more["content"] = []any{map[string]any{"type": "terminal", "terminalId": c.ID}}
 	}
-	s.shown.output[call] = all
-	s.say("tool_call_update", map[string]any{"toolCallId": call, "content": textContent(strings.ToValidUTF8(all, "\ufffd"))})
+	return more
 }
 
 func textContent(text string) []any {

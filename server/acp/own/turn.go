@@ -3,6 +3,7 @@ package own
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -14,34 +15,43 @@ import (
 	"github.com/skein-dev/skein/server/acp/stored"
 )
 
-// prompt answers a prompt, which has this ID.
-func (s *session) prompt(ctx context.Context, p *requestParams, id string) (any, func(), error) {
-	defer s.prompted(id)
-	if ctx.Err() != nil {
-		return stopped("cancelled"), nil, nil // before its turn came
+// prompt answers a prompt.
+func (s *session) prompt(ctx context.Context, p *requestParams) (any, func(), error) {
+	r, err := s.respond(ctx, p)
+	if errors.Is(err, context.Canceled) {
+		return stopped("cancelled"), nil, nil
+	}
+	return r, nil, err
+}
+
+// respond returns the answer to a prompt.
+func (s *session) respond(ctx context.Context, p *requestParams) (map[string]any, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err // before its turn came
 	}
 	m, blobs := messageOf(p.Prompt)
 	if len(m.Parts) == 0 {
-		return nil, nil, &codedError{stored.InvalidParams, "the prompt is empty"}
+		return nil, &codedError{stored.InvalidParams, "the prompt is empty"}
 	}
 	if name, args, ok := slash(m.Words()); ok {
 		answer, known, err := s.thread.Command(ctx, name, args)
 		switch {
-		case err != nil && ctx.Err() != nil:
-			return stopped("cancelled"), nil, nil
+		case errors.Is(err, context.Canceled):
+			return nil, err
 		case err != nil:
 			s.chunk("agent_message_chunk", s.c.o.Explain(err))
-			return stopped("end_turn"), nil, nil
+			return stopped("end_turn"), nil
 		case known:
 			s.chunk("agent_message_chunk", answer)
 			s.chosen(ctx)
-			return stopped("end_turn"), nil, nil
+			return stopped("end_turn"), nil
 		}
 	}
 	s.shown.stop = ""
 	out, err := s.thread.Say(ctx, m, blobs)
+	s.unfinished()
 	if err != nil {
-		return nil, nil, locked(err)
+		return nil, locked(err)
 	}
 	s.used(context.WithoutCancel(ctx))
 	r := stopped(s.stopReason(out))
@@ -51,7 +61,7 @@ func (s *session) prompt(ctx context.Context, p *requestParams, id string) (any,
 			"cachedReadTokens": u.CacheRead, "cachedWriteTokens": u.CacheWrite, "totalTokens": u.Input + u.Output + u.CacheRead + u.CacheWrite,
 		}
 	}
-	return r, nil, nil
+	return r, nil
 }
 
 func stopped(reason string) map[string]any { return map[string]any{"stopReason": reason} }

@@ -90,6 +90,9 @@ func toolKind(name string) string {
 	return "other"
 }
 
+// Executes reports whether a tool runs commands.
+func Executes(name string) bool { return toolKind(name) == "execute" }
+
 // Result returns the update that shows the result of a call. blob returns the bytes of a
 // blob, or nil. The diffs of a call that did what it should stay.
 func Result(p *skein.Part, blob func(skein.Hash) []byte) json.RawMessage {

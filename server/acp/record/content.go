@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"slices"
 
 	"github.com/skein-dev/skein"
 )
@@ -132,9 +133,56 @@ func partsOf(blocks []json.RawMessage) (parts []skein.Part, blobs []skein.Blob) 
 	return parts, blobs
 }
 
-// blockOf returns a part as a content block; nil if there is none for it. blob returns
-// the bytes of a blob, or nil.
+// blockOf returns a part as a content block; nil if there is none for it, or if what was
+// said was not one that the protocol knows. blob returns the bytes of a blob, or nil.
 func blockOf(p *skein.Part, blob func(skein.Hash) []byte) json.RawMessage {
+	b := saidBlock(p, blob)
+	if !isBlock(b) {
+		return nil
+	}
+	return b
+}
+
+// isBlock reports whether raw is a content block of a known type with what the protocol
+// wants of it, or of a type that a later version of the protocol may know.
+func isBlock(raw json.RawMessage) bool {
+	type more map[string]json.RawMessage
+	var b struct {
+		Type                                                string
+		Text, Data, Name, MimeType, URI, Title, Description *string
+		Size                                                *int64
+		Meta                                                more `json:"_meta"`
+		Annotations                                         *struct {
+			Audience     []string
+			LastModified *string
+			Priority     *float64
+			Meta         more `json:"_meta"`
+		}
+		Resource *struct {
+			URI, Text, Blob, MimeType *string
+			Meta                      more `json:"_meta"`
+		}
+	}
+	if json.Unmarshal(raw, &b) != nil {
+		return false
+	}
+	if b.Annotations != nil && slices.ContainsFunc(b.Annotations.Audience, func(s string) bool { return s != "user" && s != "assistant" }) {
+		return false
+	}
+	switch r := b.Resource; b.Type {
+	case "text":
+		return b.Text != nil
+	case "image", "audio":
+		return b.Data != nil && b.MimeType != nil
+	case "resource_link":
+		return b.Name != nil && b.URI != nil
+	case "resource":
+		return r != nil && r.URI != nil && (r.Text != nil || r.Blob != nil)
+	}
+	return b.Type != ""
+}
+
+func saidBlock(p *skein.Part, blob func(skein.Hash) []byte) json.RawMessage {
 	b := metaOf(p.Meta).ACP
 	switch {
 	case p.Kind == skein.PartOther && objectOf(p.Raw).has("type"):

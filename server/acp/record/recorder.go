@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -64,6 +65,68 @@ func (r *Recorder) Prompt(params []byte) {
 	}
 	r.turn, r.said, r.spent = true, m.Words(), skein.Usage{}
 	r.say(blobs, skein.Say(r.now(), m))
+}
+
+// A GuestPrompt is a prompt that is not the editor's.
+type GuestPrompt struct {
+	ID     string          `json:"id"` // tells it from others that say the same
+	By     string          `json:"by"`
+	Blocks json.RawMessage `json:"prompt,omitempty"` // its content
+}
+
+// The notes of what becomes of a guest's prompt.
+const (
+	promptWaits  = "acp:prompt_waits"
+	promptBegins = "acp:prompt"
+	promptUnsent = "acp:prompt_unsent" // it was told that it will not begin
+)
+
+// Guest records a guest's prompt.
+func (r *Recorder) Guest(p GuestPrompt) {
+	r.Prompt(skein.MustJSON(map[string]any{"prompt": p.Blocks}))
+	p.Blocks = nil
+	r.Note("prompt", skein.MustJSON(p))
+}
+
+// Waits records a prompt that waits for its turn, which is recorded again when that
+// begins.
+func (r *Recorder) Waits(p GuestPrompt) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.say(nil, skein.NewEvent(skein.KindNoted, r.now(), skein.Noted{Name: promptWaits, Data: skein.MustJSON(p)}))
+}
+
+// Unsent returns the guests' prompts that waited when the program that had the session
+// ended, and of which nobody has been told: waits are those of the notes before n.
+func Unsent(waits []GuestPrompt, n *skein.Noted) []GuestPrompt {
+	var p GuestPrompt
+	if n.Name != promptWaits && n.Name != promptBegins && n.Name != promptUnsent || json.Unmarshal(n.Data, &p) != nil || p.ID == "" {
+		return waits
+	}
+	if n.Name == promptWaits {
+		return append(waits, p)
+	}
+	return slices.DeleteFunc(waits, func(w GuestPrompt) bool { return w.ID == p.ID })
+}
+
+// Words returns the text of p, of at most some 500 bytes.
+func (p *GuestPrompt) Words() string {
+	parts, _ := partsOf(objectOf(skein.MustJSON(p)).list("prompt"))
+	m := skein.Message{Parts: parts}
+	words := m.Words()
+	if len(words) > 500 {
+		words = strings.ToValidUTF8(words[:500], "") + "…"
+	}
+	return words
+}
+
+// MarkTurn stores the message that is not complete yet as far as it came, and remembers
+// where the recording is; see [Writer.Base].
+func (r *Recorder) MarkTurn() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.close("")
+	r.Mark()
 }
 
 // say adds an event of work, after what was noted before the first.

@@ -184,14 +184,19 @@ type decidedPermission struct {
 	Answer  json.RawMessage `json:"answer,omitempty"` // all of it
 }
 
-// Decided records who decided what. params are those of the request that was made at
-// asked; result and failure are its answer.
+// Decided records what the editor decided. params are those of the request that was made
+// at asked; result and failure are its answer.
 func (r *Recorder) Decided(params []byte, asked skein.Time, result, failure []byte) {
+	r.DecidedBy(r.by, params, asked, result, failure)
+}
+
+// DecidedBy is [Recorder.Decided] for somebody else.
+func (r *Recorder) DecidedBy(by string, params []byte, asked skein.Time, result, failure []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	o, a := objectOf(params), objectOf(objectOf(result)["outcome"])
 	call := objectOf(o["toolCall"]).text("toolCallId")
-	d := decidedPermission{Call: call, By: r.by, Asked: asked, Outcome: cmp.Or(a.text("outcome"), "error"), Option: a.text("optionId"), Answer: result}
+	d := decidedPermission{Call: call, By: by, Asked: asked, Outcome: cmp.Or(a.text("outcome"), "error"), Option: a.text("optionId"), Answer: result}
 	if len(failure) > 0 {
 		d.Answer = failure
 	}

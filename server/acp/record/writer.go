@@ -9,11 +9,9 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/recording"
 	"github.com/skein-dev/skein/internal/sleep"
 )
-
-// Ours begins the client IDs of the events that are made here.
-const Ours = "acp-"
 
 const (
 	mostWaiting = 8 << 20 // bytes of events that may wait for the disk
@@ -34,12 +32,16 @@ type Writer struct {
 	waiting []skein.Event
 	blobs   []skein.Blob
 	bytes   int
-	added   int // events ever added
-	stored  int // how many of them are stored
+	added   int    // events ever added
+	stored  int    // how many of them are stored
+	inner   string // what the agent calls the session
+	unnamed bool   // the store does not know that yet
 	last    skein.Seq
-	err     error // of the newest append; nil if it succeeded
-	failed  int   // appends in a row that failed
-	final   bool  // the store will never accept more
+	err     error     // of the newest append; nil if it succeeded
+	failed  int       // appends in a row that failed
+	final   bool      // the store will never accept more
+	mark    int       // how many events were added when Mark was called last
+	base    skein.Seq // of the last of those of the newest mark that is known
 	closed  bool
 	done    chan struct{}
 }
@@ -48,7 +50,7 @@ type Writer struct {
 // anything, and releases when it is closed. The first event of a session that has not
 // begun must be its created event.
 func NewWriter(store skein.Store, id skein.SessionID, r skein.LeaseRequest) *Writer {
-	w := &Writer{store: store, id: id, prefix: Ours + string(skein.NewSessionID(time.Now())), done: make(chan struct{})}
+	w := &Writer{store: store, id: id, prefix: recording.ClientIDs + string(skein.NewSessionID(time.Now())), done: make(chan struct{})}
 	w.changed.L = &w.mu
 	go w.run(r)
 	return w
@@ -78,11 +80,48 @@ func (w *Writer) Add(blobs []skein.Blob, events ...skein.Event) {
 	w.changed.Broadcast()
 }
 
+// Named says what the agent calls the session, so that its own file of it is not taken
+// for another one. It is stored after the next events.
+func (w *Writer) Named(inner string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if inner != "" && inner != w.inner {
+		w.inner, w.unnamed = inner, true
+		w.changed.Broadcast()
+	}
+}
+
 // Last returns the seq of the session's last event that this writer knows of.
 func (w *Writer) Last() skein.Seq {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.last
+}
+
+// Mark remembers where the recording is; see [Writer.Base].
+func (w *Writer) Mark() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mark = w.added; w.mark == w.stored {
+		w.base = w.last
+	}
+}
+
+// Base returns the seq of the last event before the newest Mark, or before an older one
+// if that is not stored yet; 0 if there is none.
+func (w *Writer) Base() skein.Seq {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.base
+}
+
+// From says which event of the session is the last one before this recording.
+func (w *Writer) From(last skein.Seq) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stored == 0 {
+		w.last, w.base = last, last
+	}
 }
 
 // Flush waits until everything that was added is stored.
@@ -93,7 +132,7 @@ func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	until := w.added
-	for failed := w.failed; w.stored < until; w.changed.Wait() {
+	for failed := w.failed; w.stored < until || w.names(); w.changed.Wait() {
 		if w.final || w.failed >= failed+attempts {
 			return w.err
 		}
@@ -133,7 +172,7 @@ func (w *Writer) run(r skein.LeaseRequest) {
 		}
 		r, err := w.store.Append(context.Background(), b) // what was said was said
 		if err == nil {
-			w.put(len(b.Events), r[0].Last)
+			w.put(&b, r[0])
 			continue
 		}
 		if !w.fail(err) {
@@ -147,8 +186,11 @@ func (w *Writer) run(r skein.LeaseRequest) {
 func (w *Writer) next() (skein.Batch, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(w.waiting) == 0 && !w.closed {
+	for len(w.waiting) == 0 && !w.names() && !w.closed {
 		w.changed.Wait()
+	}
+	if w.names() && !w.final {
+		return skein.Batch{Session: w.id, Import: &skein.Import{File: recording.File(w.inner, w.id)}}, true
 	}
 	if w.final || len(w.waiting) == 0 {
 		return skein.Batch{}, false
@@ -161,12 +203,25 @@ func (w *Writer) next() (skein.Batch, bool) {
 	return b, true
 }
 
-// put notes that the first n events are stored.
-func (w *Writer) put(n int, last skein.Seq) {
+// names reports whether what the agent calls the session can be stored now; the caller
+// holds w.mu.
+func (w *Writer) names() bool { return w.unnamed && w.stored > 0 }
+
+// put notes that a batch is stored.
+func (w *Writer) put(b *skein.Batch, r skein.Receipt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if b.Import != nil {
+		w.unnamed, w.err, w.failed = b.Import.File.ID != w.inner, nil, 0
+		w.changed.Broadcast()
+		return
+	}
+	n := len(b.Events)
 	w.waiting = slices.Delete(w.waiting, 0, n)
-	w.stored, w.last, w.err, w.failed = w.stored+n, last, nil, 0
+	if at := w.mark - w.stored; at > 0 && at <= n {
+		w.base = r.Seqs[at-1]
+	}
+	w.stored, w.last, w.err, w.failed = w.stored+n, r.Last, nil, 0
 	if len(w.waiting) == 0 {
 		w.blobs = nil
 	}

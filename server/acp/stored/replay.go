@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/acp/record"
@@ -39,8 +40,9 @@ func Entries(ctx context.Context, from skein.Store, id skein.SessionID) iter.Seq
 	}
 }
 
-// Replay yields the updates that show a session from its beginning. Errors are the
-// Store's.
+// Replay yields the updates that show a session from its beginning. A call without a
+// result, because its program died, is shown as failed: nothing will come of it any more.
+// Errors are the Store's.
 func Replay(ctx context.Context, from skein.Store, id skein.SessionID) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		blob := func(h skein.Hash) []byte {
@@ -52,18 +54,43 @@ func Replay(ctx context.Context, from skein.Store, id skein.SessionID) iter.Seq2
 			yield(nil, err)
 			return
 		}
+		var open []string // calls without a result
 		for e, err := range Entries(ctx, from, id) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
+			open = stillOpen(open, &e.Message)
 			for _, u := range record.Replay(&e, s.Cwd, blob) {
 				if !yield(u, nil) {
 					return
 				}
 			}
 		}
+		for _, call := range open {
+			if !yield(Unfinished(call), nil) {
+				return
+			}
+		}
 	}
+}
+
+// stillOpen returns the calls that have no result after a message.
+func stillOpen(open []string, m *skein.Message) []string {
+	for _, p := range m.Parts {
+		switch {
+		case p.Call != nil:
+			open = append(open, p.Call.ID)
+		case p.Result != nil:
+			open = slices.DeleteFunc(open, func(id string) bool { return id == p.Result.CallID })
+		}
+	}
+	return open
+}
+
+// Unfinished returns the update that shows that a call will have no result.
+func Unfinished(call string) json.RawMessage {
+	return skein.MustJSON(map[string]any{"sessionUpdate": "tool_call_update", "toolCallId": call, "status": "failed"})
 }
 
 // Update returns the line that shows an update of a session.

@@ -1,5 +1,5 @@
-// A conversation: says what is typed without leaving the page, shows the answer
-// as it is written, and what the agent asks.
+// A conversation: says what is typed without leaving the page, with the files that
+// are dropped and pasted, shows the answer as it is written, and what the agent asks.
 import { say as tell } from "./app.js";
 import { keep, stream, toEnd } from "./live.js";
 
@@ -21,9 +21,77 @@ text.addEventListener("keydown", (e) => {
 	form.requestSubmit();
 });
 
+const attached = document.getElementById("file");
+let files = []; // of the message, as attached has them
+
+const size = (n) => (n >= 1e6 ? `${(n / 1e6).toFixed(1)} MB` : `${Math.max(1, Math.round(n / 1e3))} KB`);
+
+// chosen shows files as those of the message.
+function chosen(now) {
+	files = now;
+	const data = new DataTransfer(), list = document.getElementById("files");
+	for (const f of files) data.items.add(f);
+	attached.files = data.files;
+	list.hidden = !files.length;
+	list.replaceChildren(...files.map((f) => {
+		const li = document.createElement("li"), name = document.createElement("span"), drop = document.createElement("button");
+		name.textContent = f.name;
+		drop.type = "button";
+		drop.className = "plain";
+		drop.textContent = "×";
+		drop.setAttribute("aria-label", `Remove ${f.name}`);
+		drop.addEventListener("click", () => {
+			chosen(files.filter((other) => other !== f));
+			text.focus();
+		});
+		li.append(name, ` ${size(f.size)} `, drop);
+		return li;
+	}));
+}
+
+// attach adds files to the message, as far as they fit.
+function attach(more) {
+	const most = Number(attached.dataset.most), many = Number(attached.dataset.many), now = [...files], left = [];
+	let sum = files.reduce((n, f) => n + f.size, 0);
+	for (const f of more) {
+		if (now.length >= many) left.push(`${f.name} is not attached: a message has at most ${many} files.`);
+		else if (sum + f.size > most) left.push(`${f.name} is not attached: it has ${size(f.size)}, and the files of a message have at most ${size(most)} together.`);
+		else {
+			now.push(f);
+			sum += f.size;
+		}
+	}
+	const told = document.getElementById("toomuch");
+	told.textContent = left.join(" ");
+	told.hidden = !left.length;
+	chosen(now);
+}
+
+attached.addEventListener("change", () => attach(attached.files));
+text.addEventListener("paste", (e) => {
+	const data = e.clipboardData;
+	if (!data.files.length || data.types.includes("text/plain")) return; // a piece of a document brings its picture along
+	e.preventDefault();
+	const time = new Date().toTimeString().slice(0, 8).replaceAll(":", "");
+	attach([...data.files].map((f, i) => (f.name.startsWith("image.") ? new File([f], `pasted-${time}${i ? `-${i}` : ""}.${f.name.split(".").pop()}`, { type: f.type }) : f)));
+});
+for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
+	document.addEventListener(kind, (e) => {
+		if (!e.dataTransfer?.types.includes("Files")) return;
+		e.preventDefault();
+		form.classList.toggle("dropping", kind === "dragover" || kind === "dragenter");
+		if (kind !== "drop") return;
+		attach(e.dataTransfer.files);
+		text.focus();
+	});
+}
+form.classList.add("scripted");
+chosen([...attached.files]); // of before a reload
+
 // send sends a form; the answer is a page that is not needed.
 async function send(target, button) {
-	const body = new URLSearchParams(new FormData(target, button));
+	const data = new FormData(target, button);
+	const body = target.enctype === "multipart/form-data" ? data : new URLSearchParams(data);
 	return fetch(target.action, { method: "POST", body, redirect: "manual" });
 }
 
@@ -90,6 +158,8 @@ function follow() {
 		button.disabled = false;
 		if (answer?.type === "opaqueredirect") {
 			text.value = "";
+			attach([]);
+			chosen([]);
 			tell("");
 			await fresh();
 			toEnd();

@@ -108,8 +108,8 @@ func (t *transcriber) input(out *call, c *skein.Call) {
 			out.Short = append(out.Short, field{Name: render.Line(f.Name), Value: f.Value})
 			continue
 		}
-		if out.Kind == agentCall && !f.JSON {
-			html, rest := t.prose(&skein.Message{Role: skein.RoleAssistant}, f.Value)
+		if out.Kind == agentCall && !f.JSON && !t.plain {
+			html, rest := t.asideProse(&skein.Message{Role: skein.RoleAssistant}, f.Value)
 			out.Long = append(out.Long, field{Name: render.Line(f.Name), Prose: html, Rest: rest})
 			continue
 		}
@@ -120,7 +120,7 @@ func (t *transcriber) input(out *call, c *skein.Call) {
 		case slices.Contains([]string{"content", "contents", "file_text", "text", "new_source"}, f.Name):
 			as = language
 		}
-		code, rest := t.code(as, f.Value)
+		code, rest := t.asideCode(as, f.Value)
 		out.Long = append(out.Long, field{Name: render.Line(f.Name), Code: code, Rest: rest})
 	}
 }
@@ -144,14 +144,14 @@ func (t *transcriber) output(out *call, r *skein.Result) {
 	if out.Extent = extent(words); words != "" && !out.Told {
 		f := field{}
 		if out.Kind == agentCall || out.Kind == webCall {
-			f.Prose, f.Rest = t.prose(&skein.Message{Role: skein.RoleAssistant}, words)
+			f.Prose, f.Rest = t.asideProse(&skein.Message{Role: skein.RoleAssistant}, words)
 		} else {
-			f.Code, f.Rest = t.code(languageOf(out.path), words)
+			f.Code, f.Rest = t.asideCode(languageOf(out.path), words)
 		}
 		out.Output = append(out.Output, f)
 	}
 	if len(r.Raw) > 0 {
-		code, rest := t.code("json", string(r.Raw))
+		code, rest := t.asideCode("json", string(r.Raw))
 		out.Output = append(out.Output, field{Name: "more", Code: code, Rest: rest})
 	}
 	for i := range r.Files {

@@ -3,6 +3,7 @@ package transcript
 import (
 	"fmt"
 	"html/template"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +17,9 @@ const (
 	maxText  = 100 << 10
 	maxPiece = 12 << 10
 	maxWhole = 8 << 20 // on that page
+
+	maxFolded  = 32 << 10 // of all pieces together, on a light page; each that comes later has leastPiece
+	leastPiece = 1 << 10
 )
 
 // entry adds a message.
@@ -93,7 +97,7 @@ func (t *transcriber) part(out *message, e *skein.Entry, p *skein.Part) {
 		add(t.file(p.File))
 	case p.Kind == skein.PartReasoning:
 		if words != "" {
-			html, rest := t.prose(m, words)
+			html, rest := t.asideProse(m, words)
 			add(block{Kind: "reasoning", Title: "Reasoning", HTML: html, Rest: rest})
 		}
 	case p.Kind == skein.PartSummary:
@@ -101,41 +105,83 @@ func (t *transcriber) part(out *message, e *skein.Entry, p *skein.Part) {
 		add(block{Kind: "summary", Title: "Summary of what was compacted", HTML: html, Rest: rest})
 	case p.Kind == skein.PartAgent:
 		add(block{Kind: "agent", Title: render.Line(words)})
+	case p.Synthetic && attachedText.MatchString(words):
+		found := attachedText.FindStringSubmatch(words)
+		code, rest := t.asideCode(languageOf(found[1]), found[2])
+		add(block{Kind: "program", Title: "Text of " + render.Line(found[1]), Code: code, Rest: rest})
 	case words != "":
 		typed, wraps := render.Unwrap(m, words)
 		for _, w := range wraps {
-			html, rest := t.prose(m, w.Text)
+			html, rest := t.asideProse(m, w.Text)
 			add(block{Kind: "program", Title: render.Clip(render.Line(w.Line()), 100), HTML: html, Rest: rest})
 		}
-		switch html, rest := t.prose(m, typed); {
+		switch {
 		case typed == "":
 		case (p.Synthetic || m.Synthetic) && len(typed) > 300:
+			html, rest := t.asideProse(m, typed)
 			add(block{Kind: "program", Title: render.Clip(render.Line(typed[:min(len(typed), 400)]), 100) + "…", HTML: html, Rest: rest})
 		default:
+			html, rest := t.prose(m, typed)
 			add(block{Kind: "text", HTML: html, Rest: rest})
 		}
 	case len(p.Raw) > 0:
-		code, rest := t.code("json", string(p.Raw))
+		code, rest := t.asideCode("json", string(p.Raw))
 		add(block{Kind: "raw", Title: render.Line(string(p.Kind)), Code: code, Rest: rest})
 	}
 }
 
+// attachedText matches the text of an attached file: its name, and what it says.
+var attachedText = regexp.MustCompile(`(?s)^<file "([^"\n]+)"[^\n]*>\n(.*)\n</file>$`)
+
 // prose returns Markdown as HTML, and how many bytes are left out.
 func (t *transcriber) prose(m *skein.Message, words string) (template.HTML, int) {
 	shown, rest := t.cut(words, maxText)
+	return t.proseOf(m, shown), rest
+}
+
+// asideProse is prose for a block that is folded.
+func (t *transcriber) asideProse(m *skein.Message, words string) (template.HTML, int) {
+	shown, rest := t.piece(words)
+	return t.proseOf(m, shown), rest
+}
+
+// proseOf returns Markdown as HTML.
+func (t *transcriber) proseOf(m *skein.Message, shown string) template.HTML {
 	if m.Role == skein.RoleAssistant {
-		return template.HTML(t.pieces().Prose(shown)), rest //nolint:gosec // package render makes it safe
+		return template.HTML(t.pieces().Prose(shown)) //nolint:gosec // package render makes it safe
 	}
-	return template.HTML(t.pieces().Typed(shown)), rest //nolint:gosec // as above
+	return template.HTML(t.pieces().Typed(shown)) //nolint:gosec // as above
 }
 
 // code returns highlighted code, and how many bytes are left out.
 func (t *transcriber) code(language, code string) (template.HTML, int) {
 	shown, rest := t.cut(code, maxPiece)
+	return t.codeOf(language, shown), rest
+}
+
+// asideCode is code for a block that is folded.
+func (t *transcriber) asideCode(language, code string) (template.HTML, int) {
+	shown, rest := t.piece(code)
+	return t.codeOf(language, shown), rest
+}
+
+// codeOf returns highlighted code.
+func (t *transcriber) codeOf(language, shown string) template.HTML {
 	if language == "" && looksLikePatch(shown) {
 		language = "diff"
 	}
-	return template.HTML(t.pieces().Code(language, shown)), rest //nolint:gosec // package render makes it safe
+	return template.HTML(t.pieces().Code(language, shown)) //nolint:gosec // package render makes it safe
+}
+
+// piece is cut for a text of a block that is folded.
+func (t *transcriber) piece(s string) (shown string, rest int) {
+	n := maxPiece
+	if t.Light {
+		n = max(leastPiece, min(maxPiece, maxFolded-t.folded))
+	}
+	shown, rest = t.cut(s, n)
+	t.folded += len(shown)
+	return shown, rest
 }
 
 // cut returns what is shown of s, and how many bytes are left out.

@@ -73,7 +73,7 @@ func (t *transcriber) draw(out *call, c *skein.Call) (drawn func(render.InputFie
 		}
 		t.diffs(out, changes)
 		return func(f render.InputField) bool {
-			return f.Name == "" || edits.Tells(f.Name) || slices.Contains([]string{"command", "cmd", "replace_all"}, f.Name)
+			return f.Name == "" || edits.Tells(f.Name) || slices.Contains([]string{"command", "cmd"}, f.Name) || f.Name == "replace_all" && !t.plain
 		}
 	case command != "":
 		out.Kind = shellCall

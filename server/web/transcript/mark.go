@@ -105,9 +105,18 @@ func (t *transcriber) changed(c *skein.Changed) *divider {
 	return &divider{Class: "note", Text: "Changed" + text[1:]}
 }
 
+// program tells of a program that takes over from another one, or ends in a way that it
+// should not. Coming and going is otherwise no part of the conversation.
 func (t *transcriber) program(e skein.Event) *divider {
 	p, err := skein.Decode[skein.Program](e)
 	if err != nil {
+		return nil
+	}
+	before, is := t.worker, p.Program+" "+p.Host
+	t.worker = is
+	switch {
+	case e.Kind == skein.KindResumed && (before == "" || before == is),
+		e.Kind == skein.KindEnded && slices.Contains([]string{"", "done", "interrupted"}, p.How):
 		return nil
 	}
 	text := "Resumed"

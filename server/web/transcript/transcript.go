@@ -46,6 +46,7 @@ type PageView struct {
 	Chat    bool           // the visitor may let an agent answer in it
 	At      skein.Seq      // seq that the reader is at; 0 at the beginning
 	Uncut   bool           // nothing is cut
+	Light   bool           // what is folded has little room in all, so that the page is soon there
 	Working bool           // an agent works on the last turn, on this server
 	Zone    *time.Location // of the reader; nil: UTC
 	Mode    Mode
@@ -203,11 +204,14 @@ type transcriber struct {
 	states    map[string]skein.ToolState
 	answers   map[string]*toolResult
 	children  map[string]skein.Session // by the call that started them
+	worker    string                   // the program that worked last, and its host
 	date      string                   // of what was added last, in the reader's zone
 	last      skein.Time               // when something happened last
 	answersOf map[int]skein.Seq        // the last answers of turns
 	changing  map[int]bool             // the turns that change files
 	files     map[string][]textPiece   // what was seen of files, by path
+	plain     bool                     // nothing is left out or shown as Markdown
+	folded    int                      // bytes of texts in folded blocks so far
 }
 
 // toolResult is the result of a tool call.

@@ -571,3 +571,16 @@ CREATE TABLE logins (
 	expires bigint NOT NULL
 );
 CREATE INDEX logins_token ON logins (token, used);
+
+-- What tokens were used for: a row for each hour, token, session and route.
+CREATE TABLE audit (
+	hour    bigint NOT NULL, -- hours since 1970 of the first request
+	token   text COLLATE "C" NOT NULL, -- its name; the token may be gone
+	session text COLLATE "C" NOT NULL, -- ID; '' for what is about no one session
+	route   text COLLATE "C" NOT NULL, -- method and path
+	user_id text COLLATE "C" NOT NULL, -- the token's owner; '' for a token that sees everybody's sessions
+	first   bigint NOT NULL,
+	last    bigint NOT NULL,
+	times   bigint NOT NULL,
+	PRIMARY KEY (hour, token, session, route)
+);

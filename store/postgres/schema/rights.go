@@ -24,7 +24,7 @@ const rightsHold = `SELECT
 		AND (SELECT count(*) FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname IN ('own', 'everybodys')) = 2)
 		FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relname IN ('heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'rewound_ranges', 'reparented', 'purge_queue',
 			'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found'))
-	AND has_table_privilege('skein_all', 'users', 'INSERT') AND has_table_privilege('skein_all', 'logins', 'INSERT')`
+	AND has_table_privilege('skein_all', 'users', 'INSERT') AND has_table_privilege('skein_all', 'logins', 'INSERT') AND has_table_privilege('skein_all', 'audit', 'INSERT')`
 
 // restoreRights gives the roles their rights, if a copy of a database has lost them.
 func restoreRights(ctx context.Context, pg *pgx.Conn, l *loginRole) error {

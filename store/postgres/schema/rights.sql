@@ -10,7 +10,7 @@
 GRANT USAGE ON SCHEMA public TO skein_user, skein_all;
 GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, journal, sessions, names, events, bases, rewound_ranges, reparented, purge_queue, scrubs, charges, usage,
 	blobs, blob_refs, files, records, tombstones, found TO skein_user, skein_all;
-GRANT SELECT, INSERT, UPDATE, DELETE ON indexed, users, tokens, logins TO skein_all;
+GRANT SELECT, INSERT, UPDATE, DELETE ON indexed, users, tokens, logins, audit TO skein_all;
 GRANT SELECT ON indexed, users TO skein_user;
 GRANT USAGE ON SEQUENCE numbers, fences TO skein_user, skein_all;
 GRANT SELECT ON SEQUENCE numbers, fences TO skein_all; -- pg_dump --role=skein_all reads them
@@ -37,11 +37,17 @@ BEGIN
 	END LOOP;
 END $$;
 
--- Logins belong to tokens, and are no user's rows.
-ALTER TABLE logins ENABLE ROW LEVEL SECURITY;
-ALTER TABLE logins FORCE ROW LEVEL SECURITY;
-DROP POLICY IF EXISTS everybodys ON logins;
-CREATE POLICY everybodys ON logins TO skein_all USING (true) WITH CHECK (true);
+-- Logins belong to tokens, and are no user's rows; nor is the audit.
+DO $$
+DECLARE t text;
+BEGIN
+	FOREACH t IN ARRAY ARRAY['logins', 'audit'] LOOP
+		EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
+		EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
+		EXECUTE format('DROP POLICY IF EXISTS everybodys ON %I', t);
+		EXECUTE format('CREATE POLICY everybodys ON %I TO skein_all USING (true) WITH CHECK (true)', t);
+	END LOOP;
+END $$;
 
 -- The functions that see everybody's rows. Who gets a function must be one who may
 -- make some.

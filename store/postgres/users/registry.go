@@ -35,7 +35,7 @@ func (s Registry) AddUser(ctx context.Context, a accounts.Account) (err error) {
 	if err := skein.SessionID(a.User).Check(); err != nil || columns.Plain(string(a.User)) != string(a.User) {
 		return fmt.Errorf("%w name of a user", skein.ErrInvalid)
 	}
-	return s.change(ctx, skein.ErrExists, `INSERT INTO users (user_id, created, sessions, bytes) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+	return s.change(ctx, fmt.Errorf("user %q %w", a.User, skein.ErrExists), `INSERT INTO users (user_id, created, sessions, bytes) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
 		string(a.User), int64(skein.At(time.Now())), a.MaxSessions, a.MaxBytes)
 }
 
@@ -45,7 +45,7 @@ func (s Registry) SetUser(ctx context.Context, a accounts.Account) (err error) {
 	if err := s.own(); err != nil {
 		return err
 	}
-	return s.change(ctx, skein.ErrNotFound, `UPDATE users SET sessions = $2, bytes = $3 WHERE user_id = $1`, string(a.User), a.MaxSessions, a.MaxBytes)
+	return s.change(ctx, fmt.Errorf("user %q %w", a.User, skein.ErrNotFound), `UPDATE users SET sessions = $2, bytes = $3 WHERE user_id = $1`, string(a.User), a.MaxSessions, a.MaxBytes)
 }
 
 // change runs one statement, and returns the error none if it changes no row.
@@ -90,7 +90,7 @@ func (s Registry) RemoveUser(ctx context.Context, u skein.User) (err error) {
 		}
 		n, err := t.Exec(`DELETE FROM users WHERE user_id = $1`, string(u))
 		if err == nil && n == 0 {
-			err = skein.ErrNotFound
+			err = fmt.Errorf("user %q %w", u, skein.ErrNotFound)
 		}
 		return err
 	})
@@ -115,7 +115,7 @@ func (s Registry) AddAccess(ctx context.Context, a accounts.Access) (err error) 
 		n, err := t.Exec(`INSERT INTO tokens (user_id, name, hash, scope, created, expires) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
 			string(a.User), a.Name, a.Hash[:], a.Scope, int64(skein.At(time.Now())), int64(a.Expires))
 		if err == nil && n == 0 {
-			err = skein.ErrExists
+			err = fmt.Errorf("token %q %w", a.Name, skein.ErrExists)
 		}
 		return err
 	})
@@ -152,10 +152,11 @@ func (s Registry) SetAccess(ctx context.Context, a accounts.Access) (err error) 
 	if err := s.own(); err != nil {
 		return err
 	}
+	none := fmt.Errorf("token %q %w", a.Name, skein.ErrNotFound)
 	if columns.Plain(a.Name) != a.Name {
-		return skein.ErrNotFound
+		return none
 	}
-	return s.change(ctx, skein.ErrNotFound, `UPDATE tokens SET scope = $2 WHERE name = $1`, a.Name, a.Scope)
+	return s.change(ctx, none, `UPDATE tokens SET scope = $2 WHERE name = $1`, a.Name, a.Scope)
 }
 
 // RemoveAccess implements [accounts.Registry].
@@ -164,7 +165,7 @@ func (s Registry) RemoveAccess(ctx context.Context, name string) (err error) {
 	if err := s.own(); err != nil {
 		return err
 	}
-	return s.change(ctx, skein.ErrNotFound, `DELETE FROM tokens WHERE name = $1`, name)
+	return s.change(ctx, fmt.Errorf("token %q %w", name, skein.ErrNotFound), `DELETE FROM tokens WHERE name = $1`, name)
 }
 
 // FindAccesses implements [accounts.Registry].
@@ -176,12 +177,13 @@ func (s Registry) FindAccesses(ctx context.Context, hashes [][sha256.Size]byte) 
 // AccessNamed implements [accounts.Registry].
 func (s Registry) AccessNamed(ctx context.Context, name string) (a accounts.Access, err error) {
 	defer skein.Wrapf(&err, "postgres: token %q", name)
+	none := fmt.Errorf("token %q %w", name, skein.ErrNotFound)
 	if columns.Plain(name) != name {
-		return a, skein.ErrNotFound
+		return a, none
 	}
 	all, err := s.accesses(ctx, `name = $1`, name)
 	if err == nil && len(all) == 0 {
-		err = skein.ErrNotFound
+		err = none
 	}
 	if err != nil {
 		return a, err

@@ -30,6 +30,9 @@ type Paths struct {
 	ids   [3]host.FileID // the files' IDs when the store was opened
 	alone bool           // the database is read as if nobody else wrote to it
 
+	log    *os.File // for the writer alone, as is marked; nil until it is needed
+	marked []byte   // head of the log that MarkLog marked last
+
 	content sync.Mutex
 	Store   []byte // ID of the store in the file; nil if it is not compared
 	looked  Stamp  // of the database when it was last compared
@@ -157,7 +160,8 @@ func storeIn(path string) (id []byte, err error) {
 // ID. A log that a killed process left is applied to whatever file is beside it
 // then, and destroys that file if it is another one; the log itself does not say
 // which database it belongs to. Files that were copied or restored together have
-// other inodes, which the note does not mention.
+// other inodes, which the note does not mention; the mark in the log (see [Paths.MarkLog])
+// was copied too.
 const (
 	PairSuffix = "-pair"
 	pairFormat = "log %d of %d on %d, store %x\n"
@@ -180,24 +184,31 @@ func (p *Paths) OwnLog() error {
 	if errors.Is(err, fs.ErrNotExist) || err == nil && st.Size() == 0 {
 		return nil
 	}
-	note, err := os.ReadFile(p.pair())
-	if err != nil {
-		return nil //nolint:nilerr // nothing is known of it
-	}
 	var itsLog, itsFile, device uint64
 	var store []byte
-	if _, err := fmt.Sscanf(string(note), pairFormat, &itsLog, &itsFile, &device, &store); err != nil {
-		return nil //nolint:nilerr // the same
+	note, err := os.ReadFile(p.pair())
+	if err == nil {
+		_, err = fmt.Sscanf(string(note), pairFormat, &itsLog, &itsFile, &device, &store)
+	}
+	if err != nil {
+		return p.ownLog() //nolint:nilerr // the note says nothing of it
 	}
 	isLog, err := host.Identify(log)
 	if err != nil {
 		return err
 	}
+	if isLog != (host.FileID{Device: device, Inode: itsLog}) {
+		return p.ownLog()
+	}
 	isFile, err := host.Identify(db)
-	if err == nil && isLog == (host.FileID{Device: device, Inode: itsLog}) && (isFile != (host.FileID{Device: device, Inode: itsFile}) || another(db, store)) {
-		err = fmt.Errorf("%w: %s is the write-ahead log of the file that was here before, and would destroy this one: move %[2]s, %s and %s to another folder, "+
+	if err != nil {
+		return err
+	}
+	if isFile != (host.FileID{Device: device, Inode: itsFile}) || another(db, store) {
+		return fmt.Errorf("%w: %s is the write-ahead log of the file that was here before, and would destroy this one: move %[2]s, %s and %s to another folder, "+
 			"or put the former file back; if the log does belong to this file, remove %[4]s", skein.ErrReplaced, log, filepath.Base(p.Names[2]), p.pair())
 	}
+	_, err = p.marks() // cp keeps a file's inode
 	return err
 }
 

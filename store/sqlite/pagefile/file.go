@@ -4,8 +4,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
+	"iter"
+	"maps"
 	"math"
 	"os"
+	"slices"
 )
 
 // A File is the pages of a database file, read without SQLite, which rejects a
@@ -61,37 +64,80 @@ func Open(name string) (*File, error) {
 	return p, nil
 }
 
+// OfLog returns the pages that the bytes of a -wal file have by themselves. It has
+// nothing to close.
+func OfLog(b []byte) *File {
+	p := &File{maps: map[uint32][]byte{}}
+	p.readLog(b)
+	return p
+}
+
+// Logged returns the numbers of the pages in the log, in order.
+func (p *File) Logged() []uint32 { return slices.Sorted(maps.Keys(p.log)) }
+
 // Close closes the file. The error is that of the system.
 func (p *File) Close() error { return p.file.Close() }
 
 // readLog reads the pages of all complete transactions in a log.
 func (p *File) readLog(b []byte) {
-	const head, frameHead = 32, 24
-	if len(b) < head || binary.BigEndian.Uint32(b)&^1 != 0x377f0682 || binary.BigEndian.Uint32(b[8:]) != PageSize {
-		return
-	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if b[3]&1 != 0 {
-		order = binary.BigEndian
-	}
-	salts := string(b[16:24])
-	s0, s1 := logSum(order, 0, 0, b[:24])
 	p.log = map[uint32][]byte{}
-	begun := map[uint32][]byte{}
-	for b = b[head:]; len(b) >= frameHead+PageSize; b = b[frameHead+PageSize:] {
-		f := b[:frameHead+PageSize]
-		s0, s1 = logSum(order, s0, s1, f[:8])
-		s0, s1 = logSum(order, s0, s1, f[frameHead:])
-		if string(f[8:16]) != salts || binary.BigEndian.Uint32(f[16:]) != s0 || binary.BigEndian.Uint32(f[20:]) != s1 {
+	for f := range committed(b) {
+		p.log[f.number], p.Count = f.page, f.size
+	}
+}
+
+// AllLogged returns the pages that the bytes of a -wal file have, in the order in which
+// they were written: a page as often as a transaction wrote it.
+func AllLogged(b []byte) iter.Seq2[uint32, []byte] {
+	return func(yield func(uint32, []byte) bool) {
+		for f := range committed(b) {
+			if !yield(f.number, f.page) {
+				return
+			}
+		}
+	}
+}
+
+// A loggedPage is one frame of a log.
+type loggedPage struct {
+	number uint32
+	page   []byte
+	size   uint32 // how many pages the file has once its transaction is committed
+}
+
+// committed returns the frames of all complete transactions in a log.
+func committed(b []byte) iter.Seq[loggedPage] {
+	const head, frameHead = 32, 24
+	return func(yield func(loggedPage) bool) {
+		if len(b) < head || binary.BigEndian.Uint32(b)&^1 != 0x377f0682 || binary.BigEndian.Uint32(b[8:]) != PageSize {
 			return
 		}
-		begun[binary.BigEndian.Uint32(f)] = f[frameHead:]
-		if size := binary.BigEndian.Uint32(f[4:]); size != 0 { // the frame commits a transaction
-			for n, page := range begun {
-				p.log[n] = page
+		var order binary.ByteOrder = binary.LittleEndian
+		if b[3]&1 != 0 {
+			order = binary.BigEndian
+		}
+		salts := string(b[16:24])
+		s0, s1 := logSum(order, 0, 0, b[:24])
+		var begun []loggedPage
+		for b := b[head:]; len(b) >= frameHead+PageSize; b = b[frameHead+PageSize:] {
+			f := b[:frameHead+PageSize]
+			s0, s1 = logSum(order, s0, s1, f[:8])
+			s0, s1 = logSum(order, s0, s1, f[frameHead:])
+			if string(f[8:16]) != salts || binary.BigEndian.Uint32(f[16:]) != s0 || binary.BigEndian.Uint32(f[20:]) != s1 {
+				return
 			}
-			clear(begun)
-			p.Count = size
+			begun = append(begun, loggedPage{number: binary.BigEndian.Uint32(f), page: f[frameHead:]})
+			size := binary.BigEndian.Uint32(f[4:])
+			if size == 0 { // the frame does not commit the transaction
+				continue
+			}
+			for _, f := range begun {
+				f.size = size
+				if !yield(f) {
+					return
+				}
+			}
+			begun = begun[:0]
 		}
 	}
 }

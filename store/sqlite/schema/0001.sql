@@ -446,6 +446,19 @@ CREATE TABLE tombstones (
 	PRIMARY KEY (hash, user_id)
 ) STRICT, WITHOUT ROWID;
 
+-- What tokens were used for: a row for each hour, token, session and route.
+CREATE TABLE audit (
+	hour    INTEGER NOT NULL, -- hours since 1970 of the first request
+	token   TEXT    NOT NULL, -- its name; the token may be gone
+	session TEXT    NOT NULL, -- ID; '' for what is about no one session
+	route   TEXT    NOT NULL, -- method and path
+	user_id TEXT    NOT NULL, -- the token's owner; '' for a token that sees everybody's sessions
+	first   INTEGER NOT NULL,
+	last    INTEGER NOT NULL,
+	times   INTEGER NOT NULL,
+	PRIMARY KEY (hour, token, session, route)
+) STRICT, WITHOUT ROWID;
+
 -- What was deleted in the shell, which has no SHA-256; skein makes tombstones
 -- of them when it sees them.
 CREATE TABLE shell_deletions (

@@ -45,13 +45,14 @@ type Writer struct {
 // Hooks are what a writer needs to know of its store, and what it calls.
 type Hooks struct {
 	Pack     *pack.Packer
-	Changed  func([]skein.SessionID)   // called after each commit that changed sessions
-	Blocked  func(time.Duration) error // returns who kept it from writing for so long
-	InPlace  func() error              // returns an error if the file is no longer the one that was opened
-	LogPages *atomic.Int64             // how many pages the log may have before a commit checkpoints it; 0 is SQLite's default
-	Fits     func(was, is int64) error // returns an error if the disk has no room for a commit that changes the file's pages from was to is
-	Schema   *atomic.Int64             // set to the file's user_version, as the last transaction found it
-	Patience time.Duration             // how long it waits for another process that is writing
+	Changed  func([]skein.SessionID)                     // called after each commit that changed sessions
+	Blocked  func(time.Duration) error                   // returns who kept it from writing for so long
+	InPlace  func() error                                // returns an error if the file is no longer the one that was opened
+	LogPages *atomic.Int64                               // how many pages the log may have before a commit checkpoints it; 0 is SQLite's default
+	MarkLog  func(*engine.Conn) (kept func(), err error) // called first in each transaction, and kept once it is committed
+	Fits     func(was, is int64) error                   // returns an error if the disk has no room for a commit that changes the file's pages from was to is
+	Schema   *atomic.Int64                               // set to the file's user_version, as the last transaction found it
+	Patience time.Duration                               // how long it waits for another process that is writing
 }
 
 // A job is what one caller wants done in a transaction.
@@ -196,8 +197,12 @@ func (w *Writer) fill(group []*job) []*job {
 // them, and returns how many there were.
 func (w *Writer) commit(group []*job) int {
 	err := w.begin(group)
+	marked := func() {}
 	if err == nil {
-		if err = w.of.InPlace(); err != nil {
+		if err = w.of.InPlace(); err == nil {
+			marked, err = w.of.MarkLog(w.conn)
+		}
+		if err != nil {
 			err = errors.Join(err, w.rollback())
 		}
 	}
@@ -260,6 +265,7 @@ func (w *Writer) commit(group []*job) int {
 	if gone != nil {
 		gone = fmt.Errorf("%w: %w", skein.ErrUnknown, gone)
 	}
+	marked()
 	w.size = size
 	w.heads.keep()
 	for _, f := range t.after {

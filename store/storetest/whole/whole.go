@@ -10,5 +10,6 @@ func Promises() []harness.Promise {
 		{Name: "23 A view is one user's", Checks: append(views(), apart()...)},
 		{Name: "25 Whatever is done, in any order", Checks: anything()},
 		{Name: "28 What is read is what was written", Checks: damage()},
+		{Name: "31 The audit says what tokens were used for", Checks: auditing()},
 	}
 }

@@ -1,0 +1,340 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/acp/acptest"
+	"github.com/skein-dev/skein/store/sqlite"
+)
+
+// skein runs a command of skein beside an editor, and returns what it prints.
+func (d *acpDesk) skein(args ...string) string {
+	d.Helper()
+	cmd := exec.Command(d.self(), args...)
+	cmd.Env = d.beside()
+	cmd.Stderr = d.Output()
+	out, err := cmd.Output()
+	if err != nil {
+		d.Fatalf("skein %v: %v", args, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// beside returns the environment of a skein that runs beside an editor.
+func (d *acpDesk) beside() []string {
+	return []string{asProgram + "=1", "PATH=/usr/bin:/bin", "HOME=" + filepath.Join(d.dir, "home"), "SKEIN_HOME=" + filepath.Join(d.dir, "home")}
+}
+
+// serves starts a server beside the editors, and returns its address.
+func (d *acpDesk) serves() string {
+	d.Helper()
+	cmd := exec.Command(d.self(), "serve", "--listen", "127.0.0.1:0")
+	cmd.Env, cmd.Stderr = d.beside(), d.Output()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		d.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		d.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
+
+// A phone is a client of the server's, over WebSocket.
+type phone struct {
+	*acptest.ScriptedEditor
+	conn *websocket.Conn
+	mu   sync.Mutex
+	rest []byte
+
+	ended chan struct{} // closed when the connection has ended
+}
+
+// Write implements [io.Writer].
+func (p *phone) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(b), p.conn.WriteMessage(websocket.TextMessage, b)
+}
+
+// Read implements [io.Reader].
+func (p *phone) Read(b []byte) (int, error) {
+	if len(p.rest) == 0 {
+		_, line, err := p.conn.ReadMessage()
+		if err != nil {
+			close(p.ended)
+			return 0, err
+		}
+		p.rest = append(line, '\n')
+	}
+	n := copy(b, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// phone attaches with a token.
+func (d *acpDesk) phone(at, token string) *phone {
+	d.Helper()
+	conn, _, err := websocket.DefaultDialer.DialContext(d.Context(), "ws"+strings.TrimPrefix(at, "http")+"/v1/acp", http.Header{"Authorization": {"Bearer " + token}})
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() { conn.Close() })
+	p := &phone{conn: conn, ended: make(chan struct{})}
+	p.ScriptedEditor = acptest.NewEditor(d.T, p, p)
+	p.Permit = "-"
+	p.Strict()
+	p.Initialize()
+	return p
+}
+
+// load loads a session, after a cursor if it is not "".
+func (p *phone) load(id, after string) acptest.Answer {
+	return p.Ask("session/load", map[string]any{"sessionId": id, "cwd": "/", "mcpServers": []any{}, "_meta": map[string]any{"skein": map[string]any{"after": after}}}, nil)
+}
+
+// asks waits until a permission is asked for, and returns the ID of the request.
+func (p *phone) asks() (id string) {
+	p.AwaitLine("session/request_permission")
+	for _, line := range p.Lines(0) {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if json.Unmarshal(line, &m) == nil && m.Method == "session/request_permission" {
+			id = string(m.ID)
+		}
+	}
+	return id
+}
+
+// answers answers a permission.
+func (p *phone) answers(id, option string) {
+	p.ScriptedEditor.Write(`{"jsonrpc":"2.0","id":` + id + `,"result":{"outcome":{"outcome":"selected","optionId":"` + option + `"}}}`)
+}
+
+// cursor returns the newest cursor that the phone has.
+func (p *phone) cursor() (c string) {
+	for _, line := range p.Lines(0) {
+		var m struct {
+			Params struct {
+				Meta struct{ Skein struct{ Cursor string } } `json:"_meta"`
+			}
+		}
+		if json.Unmarshal(line, &m) == nil && m.Params.Meta.Skein.Cursor != "" {
+			c = m.Params.Meta.Skein.Cursor
+		}
+	}
+	return c
+}
+
+// saw returns what a phone saw said in a session.
+func (p *phone) saw(id, kind string) string {
+	return acptest.Texts(acptest.Updates(p.Lines(0), id), kind)
+}
+
+// notes returns how many notes of a name a session has.
+func (d *acpDesk) notes(id, name string) (n int) {
+	d.Helper()
+	s, err := sqlite.Open(d.Context(), filepath.Join(d.dir, "home", "skein.db"), sqlite.Options{})
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer s.Close()
+	for e, err := range s.Events(d.Context(), skein.SessionID(id), 0) {
+		if err != nil {
+			d.Fatal(err)
+		}
+		if note, err := skein.Decode[skein.Noted](e); err == nil && e.Kind == skein.KindNoted && note.Name == name {
+			n++
+		}
+	}
+	return n
+}
+
+// An editor has a session open; a phone attaches, sees it stream, answers the permission
+// that the editor leaves open, and queues a prompt, which is sent after the turn.
+func TestAPhoneAttachesToALiveSession(t *testing.T) {
+	d := newACPDesk(t, "")
+	e := d.start("1")
+	e.Permit = "-"
+	e.Initialize()
+	id := e.New(d.dir)
+	at, token := d.serves(), d.skein("token", "add", "phone", "--scope", "write,read:raw")
+	first := e.Send("session/prompt", acptest.PromptOf(id, "say before the phone\npermit Bash\nsay after it"))
+	e.AwaitLine("session/request_permission")
+
+	p, q := d.phone(at, token), d.phone(at, d.skein("token", "add", "watch", "--scope", "read,read:raw"))
+	if a := p.load(id, ""); a.Error != nil {
+		t.Fatalf("load is answered %+v", a.Error)
+	}
+	q.load(id, "")
+	if got := p.saw(id, "agent_message_chunk"); got != "before the phone" && !strings.HasPrefix("before the phone", got) {
+		t.Errorf("the phone saw %q", got)
+	}
+	ask := p.asks()
+	second := p.Send("session/prompt", acptest.PromptOf(id, "say the second turn"))
+	p.AwaitLine(`"waits":true`)
+	p.answers(ask, "y")
+	e.AwaitLine("$/cancel_request")
+	if a, ok := e.Await(first); !ok || a.Error != nil {
+		t.Fatalf("the editor's prompt is answered %+v", a)
+	}
+	if a, ok := p.Await(second); !ok || a.Error != nil || !strings.Contains(string(a.Result), "end_turn") {
+		t.Fatalf("the phone's prompt is answered %+v", a)
+	}
+	e.AwaitLine("second turn")
+	q.AwaitLine(`"by":"phone"`)
+	p.answers(ask, "n")
+	p.AwaitLine("this was answered before: phone chose")
+	for _, c := range []*phone{p, q} {
+		c.AwaitLine(`"stopReason":"end_turn"`)
+		if got, want := c.saw(id, "user_message_chunk"), "say before the phone\npermit Bash\nsay after itsay the second turn"; got != want {
+			t.Errorf("a client saw the prompts %q, want %q", got, want)
+		}
+	}
+	for _, line := range q.Lines(0) {
+		if strings.Contains(string(line), "request_permission") {
+			t.Errorf("who may only watch was asked: %s", line)
+		}
+	}
+	q.ScriptedEditor.Permit = "-"
+	if a, ok := q.Await(q.Send("session/prompt", acptest.PromptOf(id, "say no"))); !ok || a.Error == nil || !strings.Contains(a.Error.Message, "may only read") {
+		t.Errorf("the prompt of who may only watch is answered %+v", a)
+	}
+	e.leave()
+	if s := strings.Join(d.said(id), "\n"); !strings.Contains(s, "user: say the second turn\n") {
+		t.Errorf("the store has\n%s", s)
+	}
+}
+
+// A phone loses its connection in the middle of a message: the agent goes on, and the
+// phone gets what came after its cursor, once. Its connection ends with its token.
+func TestAPhoneComesBack(t *testing.T) {
+	d := newACPDesk(t, "")
+	e := d.start("1")
+	e.Permit = "-"
+	e.Initialize()
+	id := e.New(d.dir)
+	at, token := d.serves(), d.skein("token", "add", "phone", "--scope", "answer,read:raw")
+	e.Prompt(id, "say a turn that is over")
+	first := e.Send("session/prompt", acptest.PromptOf(id, "say before it was lost\npermit Bash\nsay and after that"))
+	e.AwaitLine("session/request_permission")
+
+	p, q := d.phone(at, token), d.phone(at, token)
+	p.load(id, "")
+	q.load(id, "")
+	ask, other := p.asks(), q.asks()
+	if ask != other {
+		t.Errorf("the permission is %s and %s", ask, other)
+	}
+	seen, after := p.saw(id, "agent_message_chunk"), p.cursor()
+	p.conn.Close()
+	q.answers(other, "y")
+	if a, ok := e.Await(first); !ok || a.Error != nil {
+		t.Fatalf("the editor's prompt is answered %+v", a)
+	}
+	p = d.phone(at, token)
+	p.load(id, after)
+	p.AwaitLine(`"stopReason":"end_turn"`)
+	want := "a turn that is overbefore it was lostand after that"
+	if got := seen + p.saw(id, "agent_message_chunk"); got != want {
+		t.Errorf("the phone saw %q, want %q", got, want)
+	}
+	if got := q.saw(id, "agent_message_chunk"); got != want {
+		t.Errorf("who stayed saw %q, want %q", got, want)
+	}
+	bad := map[string]any{"sessionId": id, "cwd": "/", "mcpServers": []any{}, "_meta": map[string]any{"skein": map[string]any{"after": "nowhere"}}}
+	if a, ok := p.Await(p.Send("session/load", bad)); !ok || a.Error == nil || !strings.Contains(a.Error.Message, "not a cursor") {
+		t.Errorf("a cursor from elsewhere is answered %+v", a)
+	}
+	d.skein("token", "rm", "phone")
+	p.awaitEnd()
+	q.awaitEnd()
+}
+
+// A prompt that waits is told of if the program that has the session is killed before its
+// turn, once: it was acknowledged.
+func TestAPromptThatWaitedIsToldOf(t *testing.T) {
+	d := newACPDesk(t, "")
+	e := d.start("1")
+	e.Permit = "-"
+	e.Initialize()
+	id := e.New(d.dir)
+	at, token := d.serves(), d.skein("token", "add", "phone", "--scope", "write,read:raw")
+	e.Send("session/prompt", acptest.PromptOf(id, "permit Bash\nsay never"))
+	e.AwaitLine("session/request_permission")
+	p := d.phone(at, token)
+	p.load(id, "")
+	p.Send("session/prompt", acptest.PromptOf(id, "say the walrus waits"))
+	p.AwaitLine(`"waits":true`)
+	if err := e.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.AwaitLine("the prompt is stored")
+
+	for round, want := range []int{1, 0} {
+		f := d.start("1")
+		f.Initialize()
+		f.Ask("session/resume", map[string]any{"sessionId": id, "cwd": d.dir, "mcpServers": []any{}}, nil)
+		f.Prompt(id, "say what came after")
+		told := acptest.Texts(acptest.Updates(f.Lines(0), id), "agent_message_chunk")
+		if n := strings.Count(told, "phone: say the walrus waits"); n != want {
+			t.Errorf("the editor that opened the session in round %d was told %d times, want %d:\n%s", round+1, n, want, told)
+		}
+		f.leave()
+	}
+}
+
+// awaitEnd waits until the server has ended the connection.
+func (p *phone) awaitEnd() { <-p.ended }
+
+// Two answer at the same time: one counts, the other one hears who that was, and the
+// agent is answered once.
+func TestTheFirstAnswerCounts(t *testing.T) {
+	d := newACPDesk(t, "")
+	e := d.start("1")
+	e.Permit = "-"
+	e.Initialize()
+	id := e.New(d.dir)
+	at := d.serves()
+	phones := []*phone{d.phone(at, d.skein("token", "add", "one", "--scope", "answer")), d.phone(at, d.skein("token", "add", "two", "--scope", "answer"))}
+	first := e.Send("session/prompt", acptest.PromptOf(id, "permit Bash\nsay done"))
+	for _, p := range phones {
+		p.load(id, "")
+	}
+	var all sync.WaitGroup
+	for _, p := range phones {
+		ask := p.asks()
+		all.Go(func() { p.answers(ask, "y") })
+	}
+	all.Wait()
+	e.Await(first)
+	for _, p := range phones {
+		p.AwaitLine(`"stopReason":"end_turn"`)
+	}
+	e.leave()
+	if n := d.notes(id, "acp:decision"); n != 1 {
+		t.Errorf("%d decisions are stored, want 1", n)
+	}
+}

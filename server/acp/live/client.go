@@ -1,0 +1,135 @@
+package live
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+
+	"github.com/skein-dev/skein"
+)
+
+// An Attachment is a guest's side of a hub.
+type Attachment struct {
+	Welcome
+	conn net.Conn
+	in   *bufio.Reader
+	stop func() bool
+
+	mu   sync.Mutex
+	n    int64
+	open map[int64]chan Line
+	err  error // why nothing more comes
+}
+
+// Attach attaches to a live session until ctx ends. [Attachment.Read] must be called
+// until it fails.
+//
+// The error wraps [skein.ErrNotFound] if no process that is reached here has the session.
+func (s Sockets) Attach(ctx context.Context, id skein.SessionID, a Attach) (*Attachment, error) {
+	c, err := s.dial(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	t := &Attachment{conn: c, in: bufio.NewReaderSize(c, 1<<16), open: map[int64]chan Line{}}
+	t.stop = context.AfterFunc(ctx, func() { c.Close() }) //nolint:errcheck // nothing is lost
+	if err = t.write(a); err == nil {
+		err = t.next(&t.Welcome)
+	}
+	if err == nil && t.Error != "" {
+		err = errors.New(t.Error)
+	}
+	if err != nil {
+		t.Close()
+		return nil, fmt.Errorf("%w: %w", notHere(id), err)
+	}
+	return t, nil
+}
+
+// Close detaches.
+func (t *Attachment) Close() {
+	t.stop()
+	t.conn.Close() //nolint:errcheck // nothing is lost
+}
+
+func (t *Attachment) write(v any) error {
+	_, err := t.conn.Write(append(skein.MustJSON(v), '\n'))
+	return err
+}
+
+func (t *Attachment) next(v any) error {
+	b, err := t.in.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, v)
+}
+
+// Read returns the next line that is not the answer to a request.
+//
+// The error is that of the connection, [io.EOF] if the session was closed, or this guest
+// was too slow.
+func (t *Attachment) Read() (l Line, err error) {
+	for {
+		l = Line{}
+		if err := t.next(&l); err != nil {
+			t.mu.Lock()
+			t.err = err
+			for _, c := range t.open {
+				close(c)
+			}
+			t.open = map[int64]chan Line{}
+			t.mu.Unlock()
+			return l, err
+		}
+		if l.ID == 0 {
+			return l, nil
+		}
+		t.mu.Lock()
+		c := t.open[l.ID]
+		delete(t.open, l.ID)
+		t.mu.Unlock()
+		if c != nil {
+			c <- l
+		}
+	}
+}
+
+// Ask makes a request of the hub, while another goroutine reads.
+//
+// The error is the hub's answer, which may wrap [ErrAnswered], that of the connection, or ctx's.
+func (t *Attachment) Ask(ctx context.Context, w Wish) (json.RawMessage, error) {
+	c := make(chan Line, 1)
+	t.mu.Lock()
+	if t.err != nil {
+		defer t.mu.Unlock()
+		return nil, t.err
+	}
+	t.n++
+	w.ID = t.n
+	t.open[w.ID] = c
+	err := t.write(w)
+	t.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case l, ok := <-c:
+		switch {
+		case !ok:
+			return nil, io.ErrUnexpectedEOF
+		case strings.HasPrefix(l.Error, ErrAnswered.Error()):
+			return nil, fmt.Errorf("%w%s", ErrAnswered, strings.TrimPrefix(l.Error, ErrAnswered.Error()))
+		case l.Error != "":
+			return nil, errors.New(l.Error)
+		}
+		return l.Result, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,71 @@
+package live
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/skein-dev/skein"
+)
+
+// Sockets are where the live sessions of a store are reached: each has a Unix socket in
+// a folder that only its owner may enter. The zero value reaches none.
+type Sockets struct {
+	Dir   string     // the folder
+	Store string     // the store's address, to tell the sessions of several apart
+	User  skein.User // whose sessions: others may have sessions with the same IDs
+}
+
+// Of returns the sockets of a user's sessions.
+func (s Sockets) Of(u skein.User) Sockets {
+	s.User = u
+	return s
+}
+
+// path returns the path of the socket of a session. It is short, because the system's
+// limit is about 100 bytes.
+func (s Sockets) path(id skein.SessionID) string {
+	sum := sha256.Sum256([]byte(s.Store + "\n" + string(s.User) + "\n" + string(id)))
+	return filepath.Join(s.Dir, hex.EncodeToString(sum[:8]))
+}
+
+// listen listens for the guests of a session. The caller has the session's lease, so a
+// socket that is there is from a process that has died.
+func (s Sockets) listen(ctx context.Context, id skein.SessionID) (net.Listener, error) {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	path := s.path(id)
+	_ = os.Remove(path) //nolint:errcheck // there may be none; else listening fails
+	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.Close() //nolint:errcheck // nobody has come
+		return nil, err
+	}
+	return l, nil
+}
+
+// dial connects to the hub of a session.
+//
+// The error wraps [skein.ErrNotFound] if no process of this machine has the session open.
+func (s Sockets) dial(ctx context.Context, id skein.SessionID) (net.Conn, error) {
+	if s.Dir == "" {
+		return nil, notHere(id)
+	}
+	c, err := (&net.Dialer{}).DialContext(ctx, "unix", s.path(id))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", notHere(id), err)
+	}
+	return c, nil
+}
+
+func notHere(id skein.SessionID) error {
+	return fmt.Errorf("session %s is not open in a program that this server reaches: only skein acp AGENT, on the same machine and of the same person: %w", id, skein.ErrNotFound)
+}

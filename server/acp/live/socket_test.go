@@ -1,0 +1,41 @@
+package live
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/skein-dev/skein"
+)
+
+// A nobody owns a session in which nothing happens.
+type nobody struct{}
+
+func (nobody) Base() (skein.Seq, error)                     { return 1, nil }
+func (nobody) Known() skein.Seq                             { return 1 }
+func (nobody) Mark()                                        {}
+func (nobody) Decide(string, json.RawMessage, string) error { return ErrAnswered }
+func (nobody) Cancel(string) error                          { return nil }
+func (nobody) Prompt(json.RawMessage, string, func(json.RawMessage, error)) error {
+	return nil
+}
+
+// Users of one store may have sessions with the same ID.
+func TestASessionOfAnotherUserIsNotReached(t *testing.T) {
+	at := Sockets{Dir: t.TempDir(), Store: "x"}
+	l, err := at.Of("ann").listen(t.Context(), "same")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := NewHub(nobody{}, "same", "1")
+	go h.accept(l) //nolint:errcheck // it ends with the test
+	t.Cleanup(h.Close)
+	if _, err := at.Of("bob").Attach(t.Context(), "same", Attach{}); !errors.Is(err, skein.ErrNotFound) {
+		t.Errorf("bob attaches to ann's session: %v, want %v", err, skein.ErrNotFound)
+	}
+	a, err := at.Of("ann").Attach(t.Context(), "same", Attach{})
+	if err != nil {
+		t.Fatalf("ann attaches to her session: %v", err)
+	}
+	a.Close()
+}
