@@ -29,13 +29,12 @@ const (
 
 	// Skillet and OpenCode keep a message in a row of a SQLite database. A row is held
 	// three times while it is inserted: as the text that is passed to the driver, as the
-	// driver's copy of it, and as SQLite's record. For 144 MiB of JSON, which the
-	// message of control characters is, a program that does only that has a peak of
-	// 455 MiB; with the message itself and skein it must not be more than this.
-	boundOfRow = 560 << 20
+	// driver's copy of it, and as SQLite's record. The message of control characters is
+	// 120 MiB of JSON; with the message itself and skein that must not be more than this.
+	boundOfRow = 512 << 20
 
 	// Amplifier's files are read back after they are written. For the same message that
-	// takes 264 MiB, which is more than boundOfOne: it must not grow.
+	// takes 229 MiB, and more while the copies are not collected: it must not grow.
 	boundOfAmplifier = 288 << 20
 )
 
@@ -69,7 +68,7 @@ var kindsOfText = map[string]func(n int) []byte{
 		}
 		return text
 	},
-	controlCharacters: func(n int) []byte { return bytes.Repeat([]byte{1}, n/4*3) },
+	controlCharacters: func(n int) []byte { return bytes.Repeat([]byte{1}, n/8*5) },
 	"chinese": func(n int) (text []byte) {
 		for r := rand.New(rand.NewPCG(1, 1)); len(text) < n; {
 			text = utf8.AppendRune(text, 0x4e00+r.Int32N(0x9fff-0x4e00))
@@ -260,7 +259,7 @@ func (b *bound) exports() error {
 		case "amplifier":
 			apart.most = boundOfAmplifier
 		}
-		err := apart.command("a message of 25 MB, "+controlCharacters+": export "+to, "export", "cli:"+controlCharacters, "--to", to, "-o", filepath.Join(b.dir, "as-"+to))
+		err := apart.command("a message of 20 MB, "+controlCharacters+": export "+to, "export", "cli:"+controlCharacters, "--to", to, "-o", filepath.Join(b.dir, "as-"+to))
 		if err != nil {
 			return err
 		}

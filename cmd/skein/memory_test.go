@@ -55,22 +55,22 @@ func TestAnImportStaysSmallWhateverTheFile(t *testing.T) {
 	}
 }
 
-// TestALongMessageIsReadInLittleMemory reads and exports a message of 24 MB, which is six
-// times as long in JSON: the JSON may be in memory only once.
+// TestALongMessageIsReadInLittleMemory reads and exports a message of 20 MiB, which is six
+// times as long in JSON: the JSON may be in memory only once, beside the text itself twice,
+// because a copy that is no longer used may not be collected yet.
 //
-// Formats that write files into a folder have some of it again when they read back what they
-// wrote, and documents of that length are refused only when they are made. A row of a
-// database that has all of the JSON is there three times: SQLite copies what it is given,
-// and makes a record of it.
+// Amplifier has some of the JSON again when it reads back what it wrote. A row of a database
+// that has all of the JSON is there three times: SQLite copies what it is given, and makes a
+// record of it.
 func TestALongMessageIsReadInLittleMemory(t *testing.T) {
 	dir := t.TempDir()
 	at := filepath.Join(dir, "long.txt")
-	if err := writePieces(at, "", strings.Repeat("\x01", 1<<20), 24, ""); err != nil {
+	if err := writePieces(at, "", strings.Repeat("\x01", 1<<20), 20, ""); err != nil {
 		t.Fatal(err)
 	}
 	const (
-		twice       = 2 * mostMemory
-		ofDatabases = 560 << 20
+		ofAmplifier = 288 << 20
+		ofDatabases = 512 << 20
 	)
 	for _, c := range []struct {
 		most int64
@@ -83,14 +83,14 @@ func TestALongMessageIsReadInLittleMemory(t *testing.T) {
 		{mostMemory, []string{"export", "cli:long", "--to", "pi"}},
 		{mostMemory, []string{"export", "cli:long", "--to", "ethos"}},
 		{mostMemory, []string{"export", "cli:long", "--to", "agsh"}},
-		{twice, []string{"export", "cli:long", "--to", "atif"}},
-		{twice, []string{"export", "cli:long", "--to", "otel-genai"}},
+		{mostMemory, []string{"export", "cli:long", "--to", "atif"}},
+		{mostMemory, []string{"export", "cli:long", "--to", "otel-genai"}},
 		{ofDatabases, []string{"export", "cli:long", "--to", "skillet"}},
 		{ofDatabases, []string{"export", "cli:long", "--to", "opencode"}},
-		{twice, []string{"export", "cli:long", "--to", "agentuse"}},
-		{twice, []string{"export", "cli:long", "--to", "amplifier"}},
+		{mostMemory, []string{"export", "cli:long", "--to", "agentuse"}},
+		{ofAmplifier, []string{"export", "cli:long", "--to", "amplifier"}},
 	} {
-		if c.most >= twice && testing.Short() {
+		if c.most > mostMemory && testing.Short() {
 			continue
 		}
 		name := strings.Join(c.args, " ")
