@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli/fault"
@@ -25,7 +26,7 @@ const shebang = "#!/bin/sh\n"
 var errNoShell = errors.New("the hook that is there is no script for a shell, or is switched off")
 
 // shells matches the first line of a script for a shell.
-var shells = regexp.MustCompile(`^#!.*[/ ](ba|da|k|z|a)?sh( |\r?\n)`)
+var shells = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#!.*[/ ](ba|da|k|z|a)?sh( |\r?\n)`) })
 
 // withShell puts lines at the beginning of a script, below its first line if that names
 // the shell. The error is errNoShell if the script is not for one.
@@ -37,7 +38,7 @@ func withShell(script []byte, lines string) ([]byte, error) {
 		return script, nil
 	case !bytes.HasPrefix(script, []byte("#!")):
 		return append([]byte(lines), script...), nil
-	case !shells.Match(script):
+	case !shells().Match(script):
 		return nil, errNoShell
 	}
 	first := bytes.IndexByte(script, '\n') + 1

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -126,14 +127,14 @@ const (
 const renewEvery = 5 * time.Second
 
 // names are in a format.
-var names = regexp.MustCompile(`\{(\w*)\}`)
+var names = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{(\w*)\}`) })
 
 // groups are parts of a format that may be left out.
-var groups = regexp.MustCompile(`\[[^\[\]]*\]`)
+var groups = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\[\]]*\]`) })
 
 func (o *options) check() error {
 	known := []string{"model", "context", "cost", "today", "window", "limit", "week", "branch", "project", "budget"}
-	for _, m := range names.FindAllStringSubmatch(o.format, -1) {
+	for _, m := range names().FindAllStringSubmatch(o.format, -1) {
 		if !slices.Contains(known, m[1]) {
 			return fault.Usage("--format: %s: want {%s}", m[0], strings.Join(known, "}, {"))
 		}
@@ -215,9 +216,9 @@ func (l *Line) format(format string, now time.Time) string {
 		}
 		return l.budget()
 	}
-	fill := func(s string) string { return names.ReplaceAllStringFunc(s, text) }
-	filled := groups.ReplaceAllStringFunc(format, func(group string) string {
-		all := names.FindAllString(group, -1)
+	fill := func(s string) string { return names().ReplaceAllStringFunc(s, text) }
+	filled := groups().ReplaceAllStringFunc(format, func(group string) string {
+		all := names().FindAllString(group, -1)
 		switch {
 		case len(all) == 0:
 			return group

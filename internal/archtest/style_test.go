@@ -138,6 +138,29 @@ func TestNoInit(t *testing.T) {
 	}
 }
 
+// Every command would compile it at its start, and most never use it:
+// sync.OnceValue compiles it when it is first used.
+func TestNothingIsCompiledAtTheStart(t *testing.T) {
+	for _, s := range production(t) {
+		for _, d := range s.tree.Decls {
+			if _, ok := d.(*ast.FuncDecl); ok || strings.HasPrefix(s.name, "bench/") {
+				continue
+			}
+			ast.Inspect(d, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncLit:
+					return false
+				case *ast.SelectorExpr:
+					if id, ok := n.X.(*ast.Ident); ok && id.Name == "regexp" && n.Sel.Name == "MustCompile" {
+						t.Errorf("%s:%d compiles an expression at the start; use sync.OnceValue", s.name, s.line(n))
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
 // A test that sleeps is slow on a good day and wrong on a bad one.
 func TestNoTestSleeps(t *testing.T) {
 	for _, s := range sources(t) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -130,7 +129,7 @@ func (p *patchParser) agents(text string) {
 }
 
 // ranges are the line numbers of a hunk, as a unified diff has them.
-var ranges = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
+var ranges = compiled(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
 // unified reads a unified diff. Other text before it, after it and between its files does
 // not matter.
@@ -175,7 +174,7 @@ func (p *patchParser) file(from, to string) {
 // it goes on for as long as lines begin as those of a hunk do.
 func (p *patchParser) body(lines []string) int {
 	h, old, now := Hunk{Lines: true}, math.MaxInt, math.MaxInt
-	if m := ranges.FindStringSubmatch(lines[0]); m != nil {
+	if m := ranges().FindStringSubmatch(lines[0]); m != nil {
 		count := func(s string) int {
 			n, err := strconv.Atoi(cmp.Or(s, "1"))
 			if err != nil {

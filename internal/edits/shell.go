@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // parseShell returns what a shell command does to files, as far as its text tells: the
@@ -18,17 +19,17 @@ func parseShell(command, dir string) (all []Edit) {
 		if to, ok := strings.CutPrefix(strings.TrimSpace(lines[i]), "cd "); ok {
 			dir = within(dir, changed(to))
 		}
-		doc := here.FindStringSubmatch(lines[i])
+		doc := here().FindStringSubmatch(lines[i])
 		end := i + 1
 		for doc != nil && end < len(lines) && strings.TrimSpace(lines[end]) != doc[1] {
 			end++
 		}
-		applies := patcher.MatchString(lines[i])
+		applies := patcher().MatchString(lines[i])
 		if doc == nil || end == len(lines) {
 			if n := patchEnd(lines[i:]); applies && n > 0 {
 				all = append(all, parsePatch(strings.Join(lines[i:i+n], "\n"), dir)...)
 				i += n - 1
-			} else if patch := named(lines[i], docs); applies && patch != "" && !tries.MatchString(lines[i]) {
+			} else if patch := named(lines[i], docs); applies && patch != "" && !tries().MatchString(lines[i]) {
 				all = append(all, parsePatch(patch, dir)...)
 			} else {
 				all = append(append(all, moves(lines[i], from)...), texts(lines[i], from)...)
@@ -36,10 +37,10 @@ func parseShell(command, dir string) (all []Edit) {
 			continue
 		}
 		body := lines[i+1 : end]
-		switch to := written.FindStringSubmatch(lines[i]); {
-		case applies && !tries.MatchString(lines[i]):
+		switch to := written().FindStringSubmatch(lines[i]); {
+		case applies && !tries().MatchString(lines[i]):
 			all = append(all, parsePatch(strings.Join(body, "\n"), dir)...)
-		case !applies && to != nil && copies.MatchString(lines[i]) && !strings.ContainsAny(to[2]+to[4], expanded):
+		case !applies && to != nil && copies().MatchString(lines[i]) && !strings.ContainsAny(to[2]+to[4], expanded):
 			whole := to[1] == ">" || to[1] == "" && to[3] == ""
 			docs[unquote(to[2]+to[4])] = strings.Join(body, "\n")
 			all = append(all, Edit{Path: unquote(to[2] + to[4]), Dir: dir, Added: body, Whole: whole, Hunks: []Hunk{{New: strings.Join(body, "\n") + "\n"}}})
@@ -50,20 +51,25 @@ func parseShell(command, dir string) (all []Edit) {
 }
 
 var (
-	here    = regexp.MustCompile(`(?:^|[^<])<<-?\s*["'\\]?([A-Za-z_][A-Za-z0-9_]*)["']?`)
-	written = regexp.MustCompile(`(>>?)\s*("[^"]+"|'[^']+'|[^\s<>|;&()]+)|\btee\s+(-a\s+)?("[^"]+"|'[^']+'|[^\s<>|;&()-][^\s<>|;&()]*)`)
-	copies  = regexp.MustCompile(`(^|[\s;&|(])(cat|tee)\s`) // what passes the here-document on as it is
-	patcher = regexp.MustCompile(`(^|[;&|(])\s*(git\s+apply|patch|apply_?patch)(\s|$)`)
-	tries   = regexp.MustCompile(`\s(--check|--stat|--numstat|--summary|--dry-run|-R|--reverse)\b`)
-	moved   = regexp.MustCompile(`^(?:git\s+)?mv\s+(?:-\w+\s+)*("[^"]+"|'[^']+'|[^\s"'*]+)\s+("[^"]+"|'[^']+'|[^\s"'*]+)$`)
-	deleted = regexp.MustCompile(`^(?:git\s+)?rm\s+(?:-[fqv]+\s+)*((?:"[^"]+"|'[^']+'|[^-\s"'<>()][^\s"'<>()]*|\s)+)$`)
-	word    = regexp.MustCompile(`"[^"]+"|'[^']+'|\S+`)
-	made    = regexp.MustCompile(`(?m)^\[([^\]\n]*) ([0-9a-f]{7,64})\] (.*)$`)
+	here    = compiled(`(?:^|[^<])<<-?\s*["'\\]?([A-Za-z_][A-Za-z0-9_]*)["']?`)
+	written = compiled(`(>>?)\s*("[^"]+"|'[^']+'|[^\s<>|;&()]+)|\btee\s+(-a\s+)?("[^"]+"|'[^']+'|[^\s<>|;&()-][^\s<>|;&()]*)`)
+	copies  = compiled(`(^|[\s;&|(])(cat|tee)\s`) // what passes the here-document on as it is
+	patcher = compiled(`(^|[;&|(])\s*(git\s+apply|patch|apply_?patch)(\s|$)`)
+	tries   = compiled(`\s(--check|--stat|--numstat|--summary|--dry-run|-R|--reverse)\b`)
+	moved   = compiled(`^(?:git\s+)?mv\s+(?:-\w+\s+)*("[^"]+"|'[^']+'|[^\s"'*]+)\s+("[^"]+"|'[^']+'|[^\s"'*]+)$`)
+	deleted = compiled(`^(?:git\s+)?rm\s+(?:-[fqv]+\s+)*((?:"[^"]+"|'[^']+'|[^-\s"'<>()][^\s"'<>()]*|\s)+)$`)
+	word    = compiled(`"[^"]+"|'[^']+'|\S+`)
+	made    = compiled(`(?m)^\[([^\]\n]*) ([0-9a-f]{7,64})\] (.*)$`)
 )
+
+// compiled returns expr, compiled when it is first used.
+func compiled(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // named returns the here-document whose file a line names; "" if there is none.
 func named(line string, docs map[string]string) string {
-	for _, w := range word.FindAllString(line, -1) {
+	for _, w := range word().FindAllString(line, -1) {
 		if text := docs[unquote(w)]; text != "" {
 			return text
 		}
@@ -111,12 +117,12 @@ func moves(line, dir string) (all []Edit) {
 		if to, ok := strings.CutPrefix(part, "cd "); ok {
 			dir = within(dir, changed(to))
 		}
-		if m := deleted.FindStringSubmatch(part); m != nil && !strings.ContainsAny(m[1], expanded) {
-			for _, p := range word.FindAllString(m[1], -1) {
+		if m := deleted().FindStringSubmatch(part); m != nil && !strings.ContainsAny(m[1], expanded) {
+			for _, p := range word().FindAllString(m[1], -1) {
 				all = append(all, Edit{Path: unquote(p), Dir: dir, Deleted: true})
 			}
 		}
-		m := moved.FindStringSubmatch(part)
+		m := moved().FindStringSubmatch(part)
 		if m == nil || strings.ContainsAny(m[1]+m[2], expanded) {
 			continue
 		}
@@ -143,7 +149,7 @@ type MadeCommit struct {
 // See https://git-scm.com/docs/git-commit (builtin/commit.c prints it, since 1.6).
 func Commits(output string) iter.Seq[MadeCommit] {
 	return func(yield func(MadeCommit) bool) {
-		for _, m := range made.FindAllStringSubmatch(output, -1) {
+		for _, m := range made().FindAllStringSubmatch(output, -1) {
 			if !yield(MadeCommit{m[1], m[2], strings.TrimSuffix(m[3], "\r")}) {
 				return
 			}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/skein-dev/skein"
 )
@@ -14,10 +15,12 @@ const Trailer = "Skein-Session"
 
 // named finds the sessions that a message names, also in the messages of other commits
 // that it quotes, as that of a squash does, or has as comments.
-var named = regexp.MustCompile(`(?mi)^[^\pL\pN\n]*` + Trailer + `:[ \t]*(\S+)[ \t]*\r?$`)
+var named = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?mi)^[^\pL\pN\n]*` + Trailer + `:[ \t]*(\S+)[ \t]*\r?$`)
+})
 
 // scissors is the line below which Git cuts off what it shows in a message.
-var scissors = regexp.MustCompile(`(?m)^\S -{24} >8 -{24}$`)
+var scissors = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\S -{24} >8 -{24}$`) })
 
 // AddTrailers adds to the message of a commit that is being made, which is in a file,
 // trailers that name the sessions that wrote lines of it, and those that the messages of
@@ -29,7 +32,7 @@ func (t *Tracer) AddTrailers(ctx context.Context, file string) error {
 		return err
 	}
 	all := string(text)
-	if cut := scissors.FindStringIndex(all); cut != nil {
+	if cut := scissors().FindStringIndex(all); cut != nil {
 		all = all[:cut[0]]
 	}
 	if says, err := t.tree.Says(ctx, all); err != nil || !says {
@@ -41,7 +44,7 @@ func (t *Tracer) AddTrailers(ctx context.Context, file string) error {
 			ids = append(ids, id)
 		}
 	}
-	for _, m := range named.FindAllStringSubmatch(all, -1) {
+	for _, m := range named().FindAllStringSubmatch(all, -1) {
 		add(skein.SessionID(m[1]))
 	}
 	r, err := t.Staged(ctx)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/skein-dev/skein/internal/edits"
 	"github.com/skein-dev/skein/render"
@@ -203,14 +204,14 @@ type textPiece struct {
 }
 
 // numbered matches a line of a file as tools that read files number it.
-var numbered = regexp.MustCompile(`^ *(\d+)(?:→|\t|: |\| )(.*)$`)
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *(\d+)(?:→|\t|: |\| )(.*)$`) })
 
 // saw remembers what a tool told of the file at a path, with the numbers of its lines.
 func (t *transcriber) saw(path, output string) {
 	from := 0
 	var text strings.Builder
 	for line := range strings.Lines(output) {
-		m := numbered.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		m := numbered().FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 		if m == nil {
 			if from > 0 {
 				break

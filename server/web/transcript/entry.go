@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
@@ -105,8 +106,8 @@ func (t *transcriber) part(out *message, e *skein.Entry, p *skein.Part) {
 		add(block{Kind: "summary", Title: "Summary of what was compacted", HTML: html, Rest: rest})
 	case p.Kind == skein.PartAgent:
 		add(block{Kind: "agent", Title: render.Line(words)})
-	case p.Synthetic && attachedText.MatchString(words):
-		found := attachedText.FindStringSubmatch(words)
+	case p.Synthetic && attachedText().MatchString(words):
+		found := attachedText().FindStringSubmatch(words)
 		code, rest := t.asideCode(languageOf(found[1]), found[2])
 		add(block{Kind: "program", Title: "Text of " + render.Line(found[1]), Code: code, Rest: rest})
 	case words != "":
@@ -131,7 +132,7 @@ func (t *transcriber) part(out *message, e *skein.Entry, p *skein.Part) {
 }
 
 // attachedText matches the text of an attached file: its name, and what it says.
-var attachedText = regexp.MustCompile(`(?s)^<file "([^"\n]+)"[^\n]*>\n(.*)\n</file>$`)
+var attachedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^<file "([^"\n]+)"[^\n]*>\n(.*)\n</file>$`) })
 
 // prose returns Markdown as HTML, and how many bytes are left out.
 func (t *transcriber) prose(m *skein.Message, words string) (template.HTML, int) {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/edits"
@@ -196,7 +197,9 @@ func (t *transcriber) asks(out *call, in *callShape) bool {
 
 // exitCode finds the exit code of a command in what its tool said, which agents put at
 // the beginning or at the end.
-var exitCode = regexp.MustCompile(`(?i)\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? *(-?\d{1,4})\b`)
+var exitCode = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? *(-?\d{1,4})\b`)
+})
 
 // outcome returns what the tool of a call said, without what is shown otherwise.
 func (t *transcriber) outcome(out *call, words string) string {
@@ -224,14 +227,14 @@ func (t *transcriber) outcome(out *call, words string) string {
 		return *wrapped.Output
 	}
 	first, after, _ := strings.Cut(words, "\n")
-	if m := exitCode.FindStringSubmatch(first); m != nil && m[0] == first {
+	if m := exitCode().FindStringSubmatch(first); m != nil && m[0] == first {
 		out.Exit = m[1]
 		return after
 	}
 	last := strings.TrimRight(words, "\n")
 	last = last[strings.LastIndexByte(last, '\n')+1:]
 	for _, line := range []string{first, last} {
-		if m := exitCode.FindStringSubmatch(line); m != nil && len(line) < 200 {
+		if m := exitCode().FindStringSubmatch(line); m != nil && len(line) < 200 {
 			out.Exit = m[1]
 			break
 		}
