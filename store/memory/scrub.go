@@ -1,9 +1,7 @@
 package memory
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,14 +10,12 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// minSecret is the shortest secret that Scrub accepts, in bytes.
-const minSecret = 4
-
 // Scrub implements [skein.Lifecycle].
 func (s lifecycle) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
 	defer skein.Wrapf(&err, "memory: scrub")
-	if len(secrets) == 0 || slices.ContainsFunc(secrets, func(s string) bool { return len(s) < minSecret }) {
-		return done, fmt.Errorf("%w secrets: want one or more, each of %d bytes or more", skein.ErrInvalid, minSecret)
+	m, err := erase.NewMasker(secrets)
+	if err != nil {
+		return done, err
 	}
 	if err := s.enter(ctx); err != nil {
 		return done, err
@@ -29,7 +25,7 @@ func (s lifecycle) Scrub(ctx context.Context, id skein.SessionID, secrets []stri
 	if err != nil {
 		return done, err
 	}
-	sc := &scrub{view: s.view, secrets: secrets, user: sess.head.User, hashes: map[skein.Hash]skein.Blob{}, events: map[*event]event{}}
+	sc := &scrub{view: s.view, Masker: m, user: sess.head.User, events: map[*event]event{}}
 	sc.findBlobs(sess)
 	if err := sc.findEvents(sess); err != nil {
 		return done, err
@@ -37,54 +33,43 @@ func (s lifecycle) Scrub(ctx context.Context, id skein.SessionID, secrets []stri
 	touched := sc.touched()
 	for _, t := range touched {
 		if t != sess {
-			done.Forks = append(done.Forks, t.head.ID)
+			sc.Done.Forks = append(sc.Done.Forks, t.head.ID)
 		}
 	}
 	sc.replace()
 	for _, t := range s.sessions {
 		if t == sess || slices.Contains(touched, t) {
 			t.head.Revision++
-			done.Records += sc.records(&t.head.Session)
+			sc.Done.Records += sc.records(&t.head.Session)
 		}
 	}
 	refolded := map[*session]bool{}
 	for _, t := range touched {
 		t.refold(refolded)
 	}
-	done.Events, done.Blobs = len(sc.events), len(sc.hashes)
-	return done, s.note(sess, skein.NewEvent(skein.KindNoted, now(), skein.Noted{
-		Name: "scrubbed", Level: "info",
-		Data: skein.MustJSON(map[string]int{"events": done.Events, "records": done.Records, "blobs": done.Blobs}),
-	}))
+	sc.Done.Events = len(sc.events)
+	return sc.Done, s.note(sess, sc.Note(now()))
 }
 
 // A scrub is one call of Scrub.
 type scrub struct {
 	*view
-	secrets []string
-	user    skein.User
-	hashes  map[skein.Hash]skein.Blob // blobs that had a secret, and what they become
-	events  map[*event]event          // the same for events
+	*erase.Masker
+	user   skein.User
+	events map[*event]event // events that had a secret, and what they become
 }
 
 func (sc *scrub) findBlobs(sess *session) {
 	for e := range sess.shown(sess.head.Last) {
 		for _, h := range e.blobs() {
-			if data, found := erase.Mask(sc.blobs[blobKey{sc.user, h}].data, sc.secrets); found {
-				sc.hashes[h] = skein.NewBlob(data)
-			}
+			sc.Blob(h, sc.blobs[blobKey{sc.user, h}].data)
 		}
 	}
 }
 
 func (sc *scrub) findEvents(sess *session) error {
 	for e := range sess.shown(sess.head.Last) {
-		payload, found := erase.Mask(e.Payload, sc.secrets)
-		for h, b := range sc.hashes {
-			if slices.Contains(e.blobs(), h) {
-				payload, found = bytes.ReplaceAll(payload, []byte(h), []byte(b.Hash)), true
-			}
-		}
+		payload, _, found := sc.Payload(e.Payload)
 		if !found {
 			continue
 		}
@@ -92,11 +77,11 @@ func (sc *scrub) findEvents(sess *session) error {
 		is.Payload, is.hash = payload, nil
 		var err error
 		if is.facts, err = skein.FactsOf(is.Event); err != nil {
-			return fmt.Errorf("event %d would no longer be valid: %w", e.Seq, err)
+			return erase.NoLongerValid(e.Seq, err)
 		}
 		if a := is.facts.Amended; a != nil && e.now != nil {
 			if is.now, err = ledger.Now(&is.facts, ledger.Target{Kind: sess.at(a.Seq).Kind}); err != nil {
-				return fmt.Errorf("event %d would no longer be valid: %w", e.Seq, err)
+				return erase.NoLongerValid(e.Seq, err)
 			}
 		}
 		sc.events[e] = is
@@ -130,7 +115,7 @@ func (sc *scrub) replace() {
 				continue
 			}
 			for _, h := range own[i].blobs() {
-				if b, ok := sc.hashes[h]; ok {
+				if b, ok := sc.Replacement(h); ok {
 					sc.moveBlob(h, b)
 				}
 			}
@@ -159,17 +144,9 @@ func (sc *scrub) records(h *skein.Session) (n int) {
 			continue
 		}
 		is := *f
-		is.State, _ = erase.Mask(is.State, sc.secrets)
+		is.State, _ = sc.Mask(is.State)
 		is.records = slices.Clone(is.records)
-		for i := range is.records {
-			r := &is.records[i]
-			damage, _ := erase.Mask([]byte(r.Damage), sc.secrets)
-			r.Damage = string(damage)
-			raw, found := erase.Mask(r.Raw, sc.secrets)
-			if r.Raw = raw; found {
-				n++
-			}
-		}
+		n += sc.Records(is.records)
 		sc.files[k] = &is
 	}
 	return n

@@ -9,7 +9,6 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
-	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/postgres/columns"
 	"github.com/skein-dev/skein/store/postgres/eventlog"
 	"github.com/skein-dev/skein/store/postgres/wire"
@@ -62,12 +61,7 @@ func (sc *scrub) refold(ctx context.Context, id skein.SessionID) error {
 	if err != nil {
 		return err
 	}
-	x := refolding{sum: skein.Session{ID: id}, upto: h.Base, base: skein.Shown{
-		Project: sc.clean(h.Project), Cwd: sc.clean(h.Cwd), Checkout: h.Checkout, Agent: sc.clean(h.Agent), Model: sc.clean(h.Model),
-	}}
-	for _, text := range x.base.Checkout.Texts() {
-		*text = sc.clean(*text)
-	}
+	x := refolding{sum: skein.Session{ID: id}, upto: h.Base, base: sc.Base(&h.Session)}
 	for before := skein.Seq(-1); ; before = x.upto {
 		for more := true; more; {
 			if more, err = sc.foldPage(ctx, &h, &x); err != nil {
@@ -80,15 +74,6 @@ func (sc *scrub) refold(ctx context.Context, id skein.SessionID) error {
 			return err
 		}
 	}
-}
-
-// clean returns a text from the row of a session without its secrets.
-func (sc *scrub) clean(text string) string {
-	if now, ok := sc.texts[text]; ok { // a fork has texts of its parent
-		return now
-	}
-	b, _ := erase.Mask([]byte(text), sc.secrets)
-	return string(b)
 }
 
 // foldPage folds the next of h's own events; more is false at the end.
@@ -148,9 +133,9 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 		}
 		sum := x.sum
 		if x.hurt {
-			sum = erase.MaskSession(h.Session, sc.secrets)
+			sum = sc.Session(h.Session)
 		}
-		live.Retell(&h.Session, sum, sc.texts)
+		live.Retell(&h.Session, sum, sc.Texts)
 		h.Prompts = live.Prompts
 		h.Revision++
 		return t.putRow(&h)

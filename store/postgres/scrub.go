@@ -4,16 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/erase"
 )
-
-// minSecret is the shortest secret that Scrub takes, in bytes.
-const minSecret = 4
 
 // What a scrub cannot reach.
 const (
@@ -29,8 +25,9 @@ var errScrubbed = errors.New("scrub was finished by another process")
 // between two steps, maintenance finishes it, in this process or another.
 func (s lifecycle) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
 	defer skein.Wrapf(&err, "postgres: scrub %s", id)
-	if len(secrets) == 0 || slices.ContainsFunc(secrets, func(s string) bool { return len(s) < minSecret }) {
-		return done, fmt.Errorf("%w secrets: want one or more, each of %d bytes or more", skein.ErrInvalid, minSecret)
+	m, err := erase.NewMasker(secrets)
+	if err != nil {
+		return done, err
 	}
 	leave, err := s.enter()
 	if err != nil {
@@ -42,33 +39,30 @@ func (s lifecycle) Scrub(ctx context.Context, id skein.SessionID, secrets []stri
 	if err != nil {
 		return done, err
 	}
-	sc := newScrub(s.view, h, secrets)
+	sc := newScrub(s.view, m, h)
 	if err := sc.look(ctx); err != nil {
 		return done, err
 	}
-	if err := sc.mark(ctx); err != nil {
+	if err := sc.mark(ctx, secrets); err != nil {
 		return done, err
 	}
 	if err := sc.run(ctx); err != nil && !errors.Is(err, errScrubbed) {
 		return skein.Scrubbed{}, err
 	}
-	sc.done.Beyond = []string{beyondLog, beyondRows}
-	return sc.done, nil
+	sc.Done.Beyond = []string{beyondLog, beyondRows}
+	return sc.Done, nil
 }
 
 // A scrub is the state of one call of Scrub, or of the maintenance that finishes it.
 type scrub struct {
+	*erase.Masker
 	s       *view
 	head    head  // of the session, as read at the beginning
 	n       int64 // scrubs.n
 	resumed bool  // another process began it
-	secrets []string
 	segs    walk.Segments
-	blobs   map[skein.Hash]skein.Blob // the masked blobs, by the hash of the blob with a secret
 	events  []eventPlace              // those with a secret, ordered by segment and seq
 	forks   map[int64]skein.SessionID // the other sessions that show one of these, by number
-	texts   map[string]string         // texts in the rows of sessions, and what they became
-	done    skein.Scrubbed
 }
 
 // An eventPlace is the place of an event.
@@ -77,17 +71,17 @@ type eventPlace struct {
 	seq skein.Seq
 }
 
-func newScrub(s *view, h head, secrets []string) *scrub {
-	return &scrub{s: s, head: h, secrets: secrets, blobs: map[skein.Hash]skein.Blob{}, forks: map[int64]skein.SessionID{}, texts: map[string]string{}}
-}
-
 func (sc *scrub) user() string { return string(sc.head.User) }
 
-// mark notes that the scrub is under way.
-func (sc *scrub) mark(ctx context.Context) error {
+func newScrub(s *view, m *erase.Masker, h head) *scrub {
+	return &scrub{Masker: m, s: s, head: h, forks: map[int64]skein.SessionID{}}
+}
+
+// mark notes that the scrub of secrets is under way.
+func (sc *scrub) mark(ctx context.Context, secrets []string) error {
 	return sc.s.write(ctx, func(t *tx) error {
 		_, err := t.One(`INSERT INTO scrubs (user_id, id, secrets) VALUES ($1, $2, $3) RETURNING n`,
-			[]any{sc.user(), string(sc.head.ID), []byte(skein.MustJSON(sc.secrets))}, &sc.n)
+			[]any{sc.user(), string(sc.head.ID), []byte(skein.MustJSON(secrets))}, &sc.n)
 		return err
 	})
 }
@@ -122,10 +116,7 @@ func (sc *scrub) run(ctx context.Context) error {
 
 // note appends the audit event.
 func (sc *scrub) note(ctx context.Context) error {
-	_, err := skein.Add(ctx, sc.s.store(), sc.head.ID, skein.NewEvent(skein.KindNoted, skein.At(time.Now()), skein.Noted{
-		Name: "scrubbed", Level: "info",
-		Data: skein.MustJSON(map[string]int{"events": sc.done.Events, "records": sc.done.Records, "blobs": sc.done.Blobs}),
-	}))
+	_, err := skein.Add(ctx, sc.s.store(), sc.head.ID, sc.Note(skein.At(time.Now())))
 	return err
 }
 
@@ -145,18 +136,7 @@ func (s lifecycle) resumeScrub(ctx context.Context) (was bool, err error) {
 	if err != nil || !was {
 		return false, err
 	}
-	h, err := s.headOf(ctx, id)
-	sc := newScrub(s.view, h, nil)
-	sc.n, sc.head.User, sc.resumed = n, user, true
-	if err == nil {
-		err = json.Unmarshal(list, &sc.secrets)
-	}
-	if err == nil {
-		err = sc.look(ctx)
-	}
-	if err == nil {
-		err = sc.run(ctx)
-	}
+	err = s.finishScrub(ctx, n, id, list)
 	if errors.Is(err, skein.ErrNotFound) || errors.Is(err, skein.ErrInvalid) { // there is nothing left to scrub
 		err = s.write(ctx, func(t *tx) error {
 			_, err := t.Exec(`DELETE FROM scrubs WHERE user_id = $1 AND n = $2`, string(user), n)
@@ -164,4 +144,26 @@ func (s lifecycle) resumeScrub(ctx context.Context) (was bool, err error) {
 		})
 	}
 	return true, err
+}
+
+// finishScrub finishes scrub number n, of session id and a list of secrets.
+func (s lifecycle) finishScrub(ctx context.Context, n int64, id skein.SessionID, list []byte) error {
+	var secrets []string
+	if err := json.Unmarshal(list, &secrets); err != nil {
+		return err
+	}
+	m, err := erase.NewMasker(secrets)
+	if err != nil {
+		return err
+	}
+	h, err := s.headOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	sc := newScrub(s.view, m, h)
+	sc.n, sc.resumed = n, true
+	if err := sc.look(ctx); err != nil {
+		return err
+	}
+	return sc.run(ctx)
 }

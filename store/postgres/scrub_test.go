@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/postgres/wire"
 )
 
@@ -105,8 +106,8 @@ func TestScrubIsFinishedByTheNextProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sc := newScrub(s.view, h, []string{secret})
-	if err := errors.Join(sc.look(ctx), sc.mark(ctx), sc.changeSome(ctx, h.n, []int64{2, 3})); err != nil {
+	sc := scrubOf(t, s.view, h, secret)
+	if err := errors.Join(sc.look(ctx), sc.mark(ctx, []string{secret}), sc.changeSome(ctx, h.n, []int64{2, 3})); err != nil {
 		t.Fatal(err)
 	}
 	if was, err := all.resumeScrub(ctx); was || err != nil {
@@ -148,8 +149,8 @@ func TestScrubThatIsFinishedReachesForksOfWhatWasChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sc := newScrub(s.view, h, []string{secret})
-	if err := errors.Join(sc.look(ctx), sc.mark(ctx), sc.change(ctx)); err != nil {
+	sc := scrubOf(t, s.view, h, secret)
+	if err := errors.Join(sc.look(ctx), sc.mark(ctx, []string{secret}), sc.change(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	all.sql(t, `UPDATE scrubs SET alive = alive - interval '2 minutes'`)
@@ -178,8 +179,8 @@ func TestScrubReachesForksThatAreMadeMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sc := newScrub(s.view, h, []string{secret})
-	if err := errors.Join(sc.look(ctx), sc.mark(ctx), sc.change(ctx), sc.showing(ctx)); err != nil {
+	sc := scrubOf(t, s.view, h, secret)
+	if err := errors.Join(sc.look(ctx), sc.mark(ctx, []string{secret}), sc.change(ctx), sc.showing(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	fork(t, s, "f", "a", 3)
@@ -190,7 +191,7 @@ func TestScrubReachesForksThatAreMadeMeanwhile(t *testing.T) {
 	if in := all.traces(t, secret); !slices.Equal(in, []string{"scrubs.secrets"}) {
 		t.Errorf("the secret is in %v, want only in what is to be done", in)
 	}
-	if forks := sc.done.Forks; !slices.Equal(forks, []skein.SessionID{"f", "g"}) {
+	if forks := sc.Done.Forks; !slices.Equal(forks, []skein.SessionID{"f", "g"}) {
 		t.Errorf("Scrub of a says that it has reached %v, want f and g", forks)
 	}
 }
@@ -278,4 +279,13 @@ func TestForkIsWrittenOnlyOfWhatItsParentStillIs(t *testing.T) {
 			t.Errorf("%s: written when its parent was changed: %v, want that it is tried again", name, err)
 		}
 	}
+}
+
+func scrubOf(t *testing.T, s *view, h head, secret string) *scrub {
+	t.Helper()
+	m, err := erase.NewMasker([]string{secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newScrub(s, m, h)
 }

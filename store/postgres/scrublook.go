@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -36,7 +35,7 @@ func (sc *scrub) look(ctx context.Context) error {
 			return err
 		}
 	}
-	sc.done.Events, sc.done.Blobs = len(sc.events), len(sc.blobs)
+	sc.Done.Events = len(sc.events)
 	return nil
 }
 
@@ -68,15 +67,13 @@ func (sc *scrub) lookAtBlobs(ctx context.Context, seg walk.Segment) error {
 		}
 		data, err := sc.s.pack.UnpackBlob(name, form, size, stored)
 		if errors.Is(err, skein.ErrCorrupt) {
-			sc.done.UnreadBlobs = append(sc.done.UnreadBlobs, name)
+			sc.Done.UnreadBlobs = append(sc.Done.UnreadBlobs, name)
 			continue
 		}
 		if err != nil {
 			return fmt.Errorf("blob %s: %w", name, err)
 		}
-		if clean, found := erase.Mask(data, sc.secrets); found {
-			sc.blobs[name] = skein.NewBlob(clean)
-		}
+		sc.Blob(name, data)
 	}
 	return nil
 }
@@ -123,18 +120,17 @@ func (sc *scrub) lookAtEvents(ctx context.Context, seg walk.Segment) error {
 			page = append(page, suspect{Event: skein.Event{Seq: seg.To + 1}})
 		}
 		for i := range page {
-			for after++; after < min(page[i].Seq, seg.To+1); after++ { // its row is missing
-				sc.done.Unread = append(sc.done.Unread, after)
-			}
-			if after > seg.To {
+			at := min(page[i].Seq, seg.To+1)
+			sc.Missing(after+1, at)
+			if after = at; after > seg.To {
 				return nil
 			}
-			_, changed, err := sc.mask(&page[i])
+			_, changed, err := sc.event(&page[i])
 			if err != nil {
 				return err
 			}
 			if page[i].damaged {
-				sc.done.Unread = append(sc.done.Unread, after)
+				sc.Done.Unread = append(sc.Done.Unread, after)
 			}
 			if changed {
 				sc.events = append(sc.events, eventPlace{seg.Session, after})
@@ -151,17 +147,11 @@ type maskedEvent struct {
 	damaged bool
 }
 
-// mask masks the secrets in an event; changed reports whether it had any.
-func (sc *scrub) mask(x *suspect) (b maskedEvent, changed bool, err error) {
+// event masks the secrets in an event; changed reports whether it had any.
+func (sc *scrub) event(x *suspect) (b maskedEvent, changed bool, err error) {
 	e := x.Event
-	e.Payload, changed = erase.Mask(e.Payload, sc.secrets)
-	for hash, blob := range sc.blobs {
-		if bytes.Contains(e.Payload, []byte(hash)) {
-			e.Payload, changed = bytes.ReplaceAll(e.Payload, []byte(hash), []byte(blob.Hash)), true
-			b.moved = append(b.moved, blob)
-		}
-	}
-	if !changed && (!x.damaged || len(sc.blobs) == 0) {
+	e.Payload, b.moved, changed = sc.Payload(e.Payload)
+	if !changed && (!x.damaged || sc.Done.Blobs == 0) {
 		return b, false, nil
 	}
 	b.Event, b.damaged = &ledger.Event{Event: e}, x.damaged
@@ -172,7 +162,7 @@ func (sc *scrub) mask(x *suspect) (b maskedEvent, changed bool, err error) {
 		b.Facts, b.Now, err = skein.Facts{}, &skein.Facts{}, nil // it is no longer a valid event: its bytes are masked
 	}
 	if err != nil {
-		err = fmt.Errorf("event %d would no longer be valid: %w", e.Seq, err)
+		err = erase.NoLongerValid(e.Seq, err)
 	}
 	return b, true, err
 }

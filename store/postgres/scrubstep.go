@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/postgres/columns"
 	"github.com/skein-dev/skein/store/postgres/wire"
 )
@@ -57,7 +56,7 @@ func (sc *scrub) changeSome(ctx context.Context, n int64, seqs []int64) error {
 func (sc *scrub) put(t *tx, n int64, page []suspect) error {
 	var changed []skein.Seq
 	for i := range page {
-		b, is, err := sc.mask(&page[i])
+		b, is, err := sc.event(&page[i])
 		if err == nil && is {
 			changed = append(changed, b.Seq)
 			err = sc.write(t, n, &b)
@@ -131,14 +130,12 @@ func (sc *scrub) moveBlobs(t *tx, n int64, b *maskedEvent) error {
 		p.Exec(`INSERT INTO blob_refs (user_id, hash, n, seq) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, sc.user(), x.Hash, n, int64(b.Seq))
 	}
 	var gone [][]byte
-	for _, h := range slices.Sorted(maps.Keys(sc.blobs)) {
-		if !slices.Contains(b.Now.Blobs, h) {
-			raw, err := hex.DecodeString(string(h))
-			if err != nil {
-				return err
-			}
-			gone = append(gone, raw)
+	for _, h := range sc.Replaced(b.Now.Blobs) {
+		raw, err := hex.DecodeString(string(h))
+		if err != nil {
+			return err
 		}
+		gone = append(gone, raw)
 	}
 	p.Exec(`DELETE FROM blob_refs WHERE user_id = $1 AND n = $2 AND seq = $3 AND hash = ANY ($4)`, sc.user(), n, int64(b.Seq), gone)
 	if err := p.Run(); err != nil {
@@ -180,7 +177,7 @@ func (sc *scrub) showing(ctx context.Context) error {
 			return nil
 		}
 		err := p.Run()
-		sc.done.Forks = slices.Sorted(maps.Values(sc.forks))
+		sc.Done.Forks = slices.Sorted(maps.Values(sc.forks))
 		return err
 	})
 }
@@ -189,7 +186,7 @@ func (sc *scrub) showing(ctx context.Context) error {
 // event.
 func (sc *scrub) files(ctx context.Context) error {
 	ids := []string{string(sc.head.ID)}
-	for _, id := range sc.done.Forks {
+	for _, id := range sc.Done.Forks {
 		ids = append(ids, string(id))
 	}
 	var files []int64
@@ -222,7 +219,7 @@ func (sc *scrub) state(ctx context.Context, n int64) error {
 		if err != nil || !found {
 			return err
 		}
-		if clean, is := erase.Mask(state, sc.secrets); is {
+		if clean, is := sc.Mask(state); is {
 			_, err = t.Exec(`UPDATE files SET state = $3 WHERE user_id = $1 AND n = $2`, sc.user(), n, clean)
 		}
 		return err
@@ -251,20 +248,12 @@ func (sc *scrub) block(ctx context.Context, n, after int64) (at int64, more bool
 		if err != nil {
 			return err
 		}
-		for i := range rs {
-			raw, found := erase.Mask(rs[i].Raw, sc.secrets)
-			damage, said := erase.Mask([]byte(rs[i].Damage), sc.secrets)
-			if found || said {
-				rs[i].Raw, rs[i].Damage = raw, string(damage)
-				changed++
-			}
-		}
-		if changed > 0 {
+		if changed = sc.Records(rs); changed > 0 {
 			_, err = t.Exec(`UPDATE records SET raw = $4 WHERE user_id = $1 AND file = $2 AND number = $3`, sc.user(), n, at, sc.s.pack.SealWhole(rs))
 		}
 		return err
 	})
-	sc.done.Records += changed
-	sc.done.UnreadRecords += unread
+	sc.Done.Records += changed
+	sc.Done.UnreadRecords += unread
 	return at, more, err
 }

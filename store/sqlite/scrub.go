@@ -1,13 +1,11 @@
 package sqlite
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql/driver"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -28,27 +26,25 @@ import (
 // it reports them.
 const scrubPatience = 2 * time.Second
 
-// minSecret is the length of the shortest secret that Scrub accepts, in bytes.
-const minSecret = 4
-
 // Scrub implements [skein.Lifecycle]. It is one transaction, however long that
 // takes; after it, the index, the free pages and the log are swept.
 func (s *lifecycle) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
 	defer skein.Wrapf(&err, "sqlite: scrub %s", id)
-	if len(secrets) == 0 || slices.ContainsFunc(secrets, func(s string) bool { return len(s) < minSecret }) {
-		return done, fmt.Errorf("%w secrets: want one or more, each of %d bytes or more", skein.ErrInvalid, minSecret)
-	}
 	leave, err := s.enter()
 	if err != nil {
 		return done, err
 	}
 	defer leave()
 	err = s.write(ctx, func(t *txn.Tx) error {
-		sc := &scrub{s: s, Tx: t, secrets: secrets, blobs: map[string]skein.Blob{}, heads: map[int64]bool{}, first: map[int64]skein.Seq{}, texts: map[string]string{}}
+		m, err := erase.NewMasker(secrets)
+		if err != nil {
+			return err
+		}
+		sc := &scrub{s: s, Tx: t, Masker: m, heads: map[int64]bool{}, first: map[int64]skein.Seq{}}
 		if err := sc.run(id); err != nil {
 			return err
 		}
-		done = sc.done
+		done = sc.Done
 		return owe(t)
 	})
 	if err != nil {
@@ -87,12 +83,9 @@ func (s *lifecycle) beyond(ctx context.Context, done *skein.Scrubbed) error {
 type scrub struct {
 	s *lifecycle
 	*txn.Tx
-	secrets []string
-	blobs   map[string]skein.Blob // by hash: the new blob that replaces one with a secret
-	heads   map[int64]bool        // numbers of the sessions whose rows change
-	first   map[int64]skein.Seq   // the first changed event of each session that has any
-	texts   map[string]string     // the new texts in session rows, by the old
-	done    skein.Scrubbed
+	*erase.Masker
+	heads map[int64]bool      // numbers of the sessions whose rows change
+	first map[int64]skein.Seq // the first changed event of each session that has any
 }
 
 func (sc *scrub) run(id skein.SessionID) error {
@@ -114,7 +107,6 @@ func (sc *scrub) run(id skein.SessionID) error {
 			return err
 		}
 	}
-	sc.done.Blobs = len(sc.blobs)
 	if err := sc.shown(h); err != nil {
 		return err
 	}
@@ -123,7 +115,7 @@ func (sc *scrub) run(id skein.SessionID) error {
 			return err
 		}
 	}
-	return sc.note(id)
+	return sc.s.note(sc.Tx, id, sc.Note(sc.Now))
 }
 
 // findBlobs finds the blobs with a secret that the events of seg refer to.
@@ -135,17 +127,16 @@ func (sc *scrub) findBlobs(seg walk.Segment) error {
 		if err := engine.Scan(row, []any{&hash, &size, &form, &stored}); err != nil {
 			return err
 		}
-		data, err := sc.s.pack.UnpackBlob(skein.Hash(hex.EncodeToString(hash)), int(form), int(size), stored)
+		h := skein.Hash(hex.EncodeToString(hash))
+		data, err := sc.s.pack.UnpackBlob(h, int(form), int(size), stored)
 		if errors.Is(err, skein.ErrCorrupt) {
-			sc.done.UnreadBlobs = append(sc.done.UnreadBlobs, skein.Hash(hex.EncodeToString(hash)))
+			sc.Done.UnreadBlobs = append(sc.Done.UnreadBlobs, h)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if clean, found := erase.Mask(data, sc.secrets); found {
-			sc.blobs[hex.EncodeToString(hash)] = skein.NewBlob(clean)
-		}
+		sc.Blob(h, data)
 		return nil
 	})
 }
@@ -174,10 +165,9 @@ func (sc *scrub) events(seg walk.Segment) error {
 			page = append(page, scrubEvent{e: skein.Event{Seq: seg.To + 1}})
 		}
 		for i := range page {
-			for after++; after < min(page[i].e.Seq, seg.To+1); after++ { // the event's row is missing
-				sc.done.Unread = append(sc.done.Unread, after)
-			}
-			if after <= seg.To {
+			at := min(page[i].e.Seq, seg.To+1)
+			sc.Missing(after+1, at)
+			if after = at; after <= seg.To {
 				if err := sc.look(&page[i]); err != nil {
 					return err
 				}
@@ -198,7 +188,7 @@ type scrubEvent struct {
 func (sc *scrub) look(x *scrubEvent) error {
 	changed, err := sc.event(x)
 	if x.damaged {
-		sc.done.Unread = append(sc.done.Unread, x.e.Seq)
+		sc.Done.Unread = append(sc.Done.Unread, x.e.Seq)
 		if errors.Is(err, skein.ErrInvalid) || len(x.e.Payload) == 0 {
 			changed, err = sc.bytes(x)
 		}
@@ -210,7 +200,7 @@ func (sc *scrub) look(x *scrubEvent) error {
 	if sc.first[x.session] == 0 {
 		sc.first[x.session] = x.e.Seq
 	}
-	sc.done.Events++
+	sc.Done.Events++
 	return nil
 }
 
@@ -221,7 +211,7 @@ func (sc *scrub) bytes(x *scrubEvent) (changed bool, err error) {
 	err = sc.Query(`SELECT e.text, e.extra, e.tools, e.paths FROM events e WHERE e.id = ?`, []any{x.id}, func(row []driver.Value) error {
 		for _, v := range row {
 			if text, ok := v.(string); ok {
-				clean, found := erase.Mask([]byte(text), sc.secrets)
+				clean, found := sc.Mask([]byte(text))
 				v, changed = string(clean), changed || found
 			}
 			columns = append(columns, v)
@@ -231,7 +221,7 @@ func (sc *scrub) bytes(x *scrubEvent) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	payload, found := erase.Mask(x.e.Payload, sc.secrets)
+	payload, found := sc.Mask(x.e.Payload)
 	if found = found && payload[0] >= ' '; found { // otherwise it would be taken for a packed one
 		_, _, err = sc.Exec(`UPDATE events SET payload = ? WHERE id = ?`, payload, x.id)
 	}
@@ -244,14 +234,8 @@ func (sc *scrub) bytes(x *scrubEvent) (changed bool, err error) {
 // event masks the secrets in one event and reports whether it had any.
 func (sc *scrub) event(x *scrubEvent) (changed bool, err error) {
 	id, e := x.id, x.e
-	e.Payload, changed = erase.Mask(e.Payload, sc.secrets)
 	var moved []skein.Blob
-	for hash, b := range sc.blobs {
-		if bytes.Contains(e.Payload, []byte(hash)) {
-			e.Payload, changed = bytes.ReplaceAll(e.Payload, []byte(hash), []byte(b.Hash)), true
-			moved = append(moved, b)
-		}
-	}
+	e.Payload, moved, changed = sc.Payload(e.Payload)
 	if !changed {
 		return false, nil
 	}
@@ -261,7 +245,7 @@ func (sc *scrub) event(x *scrubEvent) (changed bool, err error) {
 		err = sc.packNow(x.session, &p)
 	}
 	if err != nil {
-		return false, fmt.Errorf("event %d would no longer be valid: %w", e.Seq, err)
+		return false, erase.NoLongerValid(e.Seq, err)
 	}
 	for _, b := range moved {
 		pb, err := sc.s.pack.Blob(b)
@@ -309,10 +293,10 @@ func (sc *scrub) packNow(session int64, p *packedEvent) error {
 
 // dropRefs removes the event's references to blobs other than keep.
 func (sc *scrub) dropRefs(event int64, keep []skein.Hash) error {
-	for hash := range sc.blobs {
-		raw, err := hex.DecodeString(hash)
-		if err != nil || slices.Contains(keep, skein.Hash(hash)) {
-			continue
+	for _, hash := range sc.Replaced(keep) {
+		raw, err := hex.DecodeString(string(hash))
+		if err != nil {
+			return err
 		}
 		if _, _, err := sc.Exec(`DELETE FROM blob_refs WHERE event = ? AND hash = ?`, event, raw); err != nil {
 			return err
@@ -344,7 +328,7 @@ func (sc *scrub) shown(h columns.Head) error {
 		}
 	}
 	for n := range all {
-		if err := sc.records(n); err != nil {
+		if err := sc.sources(n); err != nil {
 			return err
 		}
 		if sc.heads[n] = true; n == h.N {
@@ -354,15 +338,15 @@ func (sc *scrub) shown(h columns.Head) error {
 		if _, err := sc.One(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id); err != nil {
 			return err
 		}
-		sc.done.Forks = append(sc.done.Forks, skein.SessionID(id))
+		sc.Done.Forks = append(sc.Done.Forks, skein.SessionID(id))
 	}
-	slices.Sort(sc.done.Forks)
+	slices.Sort(sc.Done.Forks)
 	return nil
 }
 
-// records masks the secrets in the source records of session n, and in the
+// sources masks the secrets in the source records of session n, and in the
 // state of their readers.
-func (sc *scrub) records(n int64) error {
+func (sc *scrub) sources(n int64) error {
 	if err := sc.states(n); err != nil {
 		return err
 	}
@@ -378,48 +362,40 @@ func (sc *scrub) records(n int64) error {
 		return err
 	}
 	for _, at := range blocks {
-		changed, err := sc.block(at)
-		if err != nil {
+		if err := sc.block(at); err != nil {
 			return err
 		}
-		sc.done.Records += changed
 	}
 	return nil
 }
 
-// block masks the secrets in a block of records and returns how many readable
-// records changed. An unreadable record stays unreadable.
-func (sc *scrub) block(n int64) (changed int, err error) {
+// block masks the secrets in a block of records. An unreadable record stays
+// unreadable.
+func (sc *scrub) block(n int64) error {
 	var stored []byte
 	var count int64
 	if _, err := sc.One(`SELECT raw, count FROM records WHERE n = ?`, []any{n}, &stored, &count); err != nil {
-		return 0, err
+		return err
 	}
 	rs, bad, err := legible(sc.s.pack, sc.Conn, int(n%recordsPerFile), stored)
 	if errors.Is(err, skein.ErrCorrupt) {
-		sc.done.UnreadRecords += int(count)
-		return 0, sc.damagedBlock(n, stored)
+		sc.Done.UnreadRecords += int(count)
+		return sc.damagedBlock(n, stored)
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
-	for i := range rs {
-		raw, found := erase.Mask(rs[i].Raw, sc.secrets)
-		damage, said := erase.Mask([]byte(rs[i].Damage), sc.secrets)
-		if found || said {
-			rs[i].Raw, rs[i].Damage = raw, string(damage)
-			changed++
-		}
-	}
+	changed := sc.Records(rs)
+	sc.Done.Records += changed
 	b, ids := sc.s.pack.OneBlock(rs, nil), []int64(nil)
 	if firstBad(bad, 0, 0) != nil {
 		if ids, err = sc.keepBad(&b, bad, stored); err != nil {
-			return 0, err
+			return err
 		}
 	} else if changed == 0 {
-		return 0, nil
+		return nil
 	}
-	return changed, setBlock(sc.Tx, n, b, ids)
+	return setBlock(sc.Tx, n, b, ids)
 }
 
 // keepBad puts the unreadable records into a block in their stored form, with
@@ -433,7 +409,7 @@ func (sc *scrub) keepBad(b *pack.PackedBlock, bad []error, stored []byte) (ids [
 		if bad[i] == nil {
 			continue
 		}
-		sc.done.UnreadRecords++
+		sc.Done.UnreadRecords++
 		sc.pieces(r)
 		b.Records[i] = r
 	}
@@ -463,7 +439,7 @@ func (sc *scrub) damagedBlock(n int64, stored []byte) error {
 // changed.
 func (sc *scrub) pieces(r pack.Record) (changed bool) {
 	for i := range r.Pieces {
-		clean, found := erase.Mask(r.Pieces[i].Bytes, sc.secrets)
+		clean, found := sc.Mask(r.Pieces[i].Bytes)
 		r.Pieces[i].Bytes, changed = clean, changed || found
 	}
 	return changed
@@ -478,7 +454,7 @@ func (sc *scrub) states(n int64) error {
 		if err := engine.Scan(row, []any{&file, &state}); err != nil {
 			return err
 		}
-		if clean, found := erase.Mask(state, sc.secrets); found {
+		if clean, found := sc.Mask(state); found {
 			changed[file] = clean
 		}
 		return nil
@@ -516,42 +492,23 @@ func (sc *scrub) refold(n int64) error {
 
 // fold recomputes the texts in h's row from h's own events; counts stay.
 func (sc *scrub) fold(h *columns.Head) error {
-	clean := func(text string) string { // a fork has its parent's texts
-		if now, ok := sc.texts[text]; ok {
-			return now
-		}
-		b, _ := erase.Mask([]byte(text), sc.secrets)
-		return string(b)
-	}
-	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Checkout: h.Checkout, Agent: clean(h.Agent), Model: clean(h.Model)}
-	for _, text := range base.Checkout.Texts() {
-		*text = clean(*text)
-	}
 	segs, err := headSegments(sc.Tx, h)
 	if err != nil {
 		return err
 	}
 	log := eventlog.New(sc.s.pack, sc.Conn, nil)
-	x, damaged, err := h.FoldOwn(log, segs[0], base)
+	x, damaged, err := h.FoldOwn(log, segs[0], sc.Base(&h.Session))
 	if err != nil {
 		return err
 	}
 	if damaged {
-		x = erase.MaskSession(h.Session, sc.secrets)
+		x = sc.Session(h.Session)
 	}
 	live, err := walk.Live(log, segs, h.Last)
 	if err != nil {
 		return err
 	}
-	live.Retell(&h.Session, x, sc.texts)
+	live.Retell(&h.Session, x, sc.Texts)
 	h.Prompts = live.Prompts
 	return nil
-}
-
-// note appends the audit event.
-func (sc *scrub) note(id skein.SessionID) error {
-	return sc.s.note(sc.Tx, id, skein.NewEvent(skein.KindNoted, sc.Now, skein.Noted{
-		Name: "scrubbed", Level: "info",
-		Data: skein.MustJSON(map[string]int{"events": sc.done.Events, "records": sc.done.Records, "blobs": sc.done.Blobs}),
-	}))
 }

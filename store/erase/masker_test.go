@@ -1,0 +1,67 @@
+package erase_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
+)
+
+func newMasker(t *testing.T, secrets ...string) *erase.Masker {
+	t.Helper()
+	m, err := erase.NewMasker(secrets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestASecretIsFourBytesOrMore(t *testing.T) {
+	for _, secrets := range [][]string{nil, {""}, {"abc"}, {"long enough", "abc"}} {
+		if _, err := erase.NewMasker(secrets); !errors.Is(err, skein.ErrInvalid) {
+			t.Errorf("NewMasker(%q): %v, want ErrInvalid", secrets, err)
+		}
+	}
+	newMasker(t, "abcd")
+}
+
+func TestAnEventRefersToTheBlobWithoutTheSecret(t *testing.T) {
+	m := newMasker(t, "sk-1234")
+	with, without := skein.NewBlob([]byte("key sk-1234")), skein.NewBlob([]byte("no key"))
+	for range 2 { // events of two segments may refer to the same blob
+		m.Blob(with.Hash, with.Data)
+	}
+	m.Blob(without.Hash, without.Data)
+	if m.Done.Blobs != 1 {
+		t.Errorf("Done.Blobs = %d, want 1", m.Done.Blobs)
+	}
+	clean, moved, found := m.Payload([]byte(`{"a":"` + with.Hash + `","b":"` + without.Hash + `"}`))
+	if !found || len(moved) != 1 || string(moved[0].Data) != "key *******" {
+		t.Fatalf("Payload moves %q, %v", moved, found)
+	}
+	if want := `{"a":"` + string(moved[0].Hash) + `","b":"` + string(without.Hash) + `"}`; string(clean) != want {
+		t.Errorf("Payload = %s, want %s", clean, want)
+	}
+	if all := m.Replaced(nil); !slices.Equal(all, []skein.Hash{with.Hash}) || len(m.Replaced(all)) != 0 {
+		t.Errorf("Replaced = %v and %v, want the blob with the secret, and none", all, m.Replaced(all))
+	}
+}
+
+func TestTheNoteOfAScrubHasNoSecret(t *testing.T) {
+	m := newMasker(t, "sk-1234")
+	rs := []skein.Record{{Raw: []byte("a sk-1234")}, {Raw: []byte("b"), Damage: "bad sk-1234"}, {Raw: []byte("c")}}
+	m.Done.Records = m.Records(rs)
+	m.Missing(3, 5)
+	if m.Done.Records != 2 || string(rs[0].Raw) != "a *******" || rs[1].Damage != "bad *******" {
+		t.Errorf("Records changed %d, to %q and %q", m.Done.Records, rs[0].Raw, rs[1].Damage)
+	}
+	if !slices.Equal(m.Done.Unread, []skein.Seq{3, 4}) {
+		t.Errorf("Unread = %v, want 3 and 4", m.Done.Unread)
+	}
+	if e := m.Note(0); !strings.Contains(string(e.Payload), `"records":2`) || strings.Contains(string(e.Payload), "sk-1234") {
+		t.Errorf("Note = %s", e.Payload)
+	}
+}
