@@ -10,6 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/web/ranking"
 )
 
 // costs are what sessions cost, the dearest first.
@@ -56,7 +57,7 @@ func (c costs) least(dollars string) (ids []skein.SessionID, err error) {
 
 // costLimit limits f to the sessions that cost what the page's filter says.
 func (s lists) costLimit(ctx context.Context, p *sessionsPage, f *skein.Filter) (sums costs, err error) {
-	if p.Has("cost") == "" && p.Has("sort") != "cost" {
+	if p.Has("cost") == "" && p.Sort() != ranking.Dearest {
 		return nil, nil
 	}
 	if sums, err = s.allCosts(ctx); err == nil && p.Has("cost") != "" {
@@ -123,17 +124,5 @@ func (s lists) dearest(ctx context.Context, f skein.Filter, p *sessionsPage, sum
 		slices.SortFunc(some, func(a, b skein.Session) int { return cmp.Compare(place[a.ID], place[b.ID]) })
 		found = append(found, some...)
 	}
-	if len(found) > pageSize {
-		found = found[:pageSize]
-		p.Next = p.With("from", string(found[pageSize-1].ID))
-	}
-	rows, err := s.rows(ctx, found)
-	if err == nil && len(rows) > 0 {
-		g := listGroup{}
-		for _, r := range rows {
-			g.Items = append(g.Items, listItem{Row: r})
-		}
-		p.Groups = []listGroup{g}
-	}
-	return err
+	return s.flat(ctx, p, found, func(last *skein.Session) string { return string(last.ID) })
 }

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -97,6 +98,43 @@ func TestTheListIsGroupedAndSorted(t *testing.T) {
 	wants(t, "the list by branch", v.get("/?group=branch"), `>main</a> <span>4</span>`, `href="/?branch=main"`)
 	if got := order(v.get("/?sort=cost")); len(got) < 5 || got[0] != "s-5" || got[4] != "s-1" {
 		t.Errorf("the dearest sessions are %q, want s-5 first, s-1 fifth", got)
+	}
+}
+
+// Each way to sort is a link that a person can follow, and all pages together have all
+// sessions.
+func TestTheListIsSortedInEachWay(t *testing.T) {
+	store := memory.New()
+	c := &composer{t: t, store: store}
+	for i := range 60 {
+		c.begin(fmt.Sprintf("s-%02d", i), composedNow.Add(-time.Duration((i*7)%60)*time.Hour), skein.Created{Title: fmt.Sprint("Session ", i), Agent: "codex"})
+		for range 1 + i%4 {
+			c.asks("Is the brown fox quick?")
+		}
+	}
+	b := visiting(t, store, nil).browse()
+	b.size(390, "light")
+	for name, want := range map[string]struct{ first, last string }{
+		"newest": {"s-00", "s-17"}, "oldest": {"s-17", "s-00"}, "longest": {"s-03", "s-56"},
+	} {
+		b.open("/?agent=codex&group=project")
+		b.eval(`[...document.querySelectorAll(".arrange a")].find((a) => a.textContent == "` + name + `").click()`)
+		b.until(`location.search == "?agent=codex&sort=` + name + `"`)
+		b.until(`(scrollTo(0, document.documentElement.scrollHeight), document.querySelectorAll("li[data-item]").length == 60)`)
+		ids := b.eval(`[...document.querySelectorAll("li[data-item]")].map((e) => e.dataset.id).join(" ")`).(string)
+		if all := strings.Fields(ids); all[0] != want.first || all[len(all)-1] != want.last {
+			t.Errorf("the %s come in the order %s; want %s first and %s last", name, ids, want.first, want.last)
+		}
+		if at := b.eval(`[...document.querySelectorAll(".arrange [aria-current]")].map((a) => a.textContent).join(", ")`); at != "none, "+name {
+			t.Errorf("the list of the %s says that it is arranged by %v", name, at)
+		}
+	}
+}
+
+func TestAnUnknownWayToSortIsRefused(t *testing.T) {
+	v := listOf(t, nil)
+	if status, page := v.ask(http.MethodGet, "/?sort=size", nil); status != http.StatusBadRequest || !strings.Contains(page, "newest, oldest, longest or cost") {
+		t.Errorf("GET /?sort=size is answered with %d and %s; want 400 and the ways that there are", status, page)
 	}
 }
 

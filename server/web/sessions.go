@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/web/ranking"
 	"github.com/skein-dev/skein/store/search"
 )
 
@@ -72,7 +74,7 @@ func (p *sessionsPage) By() string {
 	switch by := p.Has("group"); {
 	case by == "project", by == "branch", by == "none":
 		return by
-	case p.Has("sort") == "cost":
+	case p.Sort() != ranking.Latest:
 		return "none"
 	}
 	return "day"
@@ -80,6 +82,28 @@ func (p *sessionsPage) By() string {
 
 // Ways returns what the list can be grouped by.
 func (p *sessionsPage) Ways() []string { return []string{"day", "project", "branch", "none"} }
+
+// Sort returns how the list is sorted.
+func (p *sessionsPage) Sort() ranking.Way { return ranking.Way(p.Has("sort")) }
+
+// Sorts returns links that sort the list in each way. Groups have an order of their own.
+func (p *sessionsPage) Sorts() (all []sortLink) {
+	for _, way := range ranking.Ways() {
+		q := maps.Clone(p.Filter)
+		delete(q, "group")
+		if q["sort"] = nil; way != ranking.Latest {
+			q["sort"] = []string{string(way)}
+		}
+		all = append(all, sortLink{cmp.Or(string(way), "latest"), listPath(q), way == p.Sort() && (p.By() == "day" || p.By() == "none")})
+	}
+	return all
+}
+
+// A sortLink sorts the list.
+type sortLink struct {
+	Name, Path string
+	At         bool // the list is sorted like this
+}
 
 // filterFields returns the list's filters with one text value, as in skein list.
 func filterFields() []string {
@@ -140,8 +164,10 @@ func (s lists) list(r *http.Request, beside bool) (*sessionsPage, error) {
 	switch by := p.By(); {
 	case by == "project", by == "branch":
 		err = s.grouped(ctx, f, p, by, q.Get("from"))
-	case p.Has("sort") == "cost":
+	case p.Sort() == ranking.Dearest:
 		err = s.dearest(ctx, f, p, sums, q.Get("from"))
+	case p.Sort() != ranking.Latest:
+		err = s.ranked(ctx, f, p, q.Get("from"))
 	default:
 		err = s.latest(ctx, f, p, q.Get("from"))
 	}
@@ -200,22 +226,69 @@ func total(ctx context.Context, counter skein.SessionCounter, f skein.Filter) (n
 
 // found returns the next sessions of f, at most limit of them.
 func (s lists) found(ctx context.Context, f skein.Filter, p *sessionsPage, limit int) (all []skein.Session, err error) {
-	states := p.Filter["state"]
-	if len(states) == 0 {
+	if len(p.Filter["state"]) == 0 {
 		f.Limit = limit
 	}
-	for one, err := range s.store(ctx).Sessions(ctx, f) {
+	for one, err := range s.matching(ctx, f, p) {
 		if err != nil {
 			return nil, err
-		}
-		if len(states) > 0 && !slices.Contains(states, string(s.stateOf(&one))) {
-			continue
 		}
 		if all = append(all, one); len(all) == limit {
 			break
 		}
 	}
 	return all, nil
+}
+
+// matching yields the sessions of f that are in one of the states that are wanted.
+func (s lists) matching(ctx context.Context, f skein.Filter, p *sessionsPage) iter.Seq2[skein.Session, error] {
+	states := p.Filter["state"]
+	return func(yield func(skein.Session, error) bool) {
+		for one, err := range s.store(ctx).Sessions(ctx, f) {
+			if err == nil && len(states) > 0 && !slices.Contains(states, string(s.stateOf(&one))) {
+				continue
+			}
+			if !yield(one, err) {
+				return
+			}
+		}
+	}
+}
+
+// ranked lists the sessions of f in an order that the store does not have.
+func (s lists) ranked(ctx context.Context, f skein.Filter, p *sessionsPage, from string) error {
+	var after *ranking.Place
+	if from != "" {
+		place, err := ranking.ParsePlace(from)
+		if err != nil {
+			return err
+		}
+		after = &place
+	}
+	found, err := p.Sort().First(pageSize+1, s.matching(ctx, f, p), after)
+	if err != nil {
+		return err
+	}
+	return s.flat(ctx, p, found, func(last *skein.Session) string { return p.Sort().Place(last).String() })
+}
+
+// flat lists a page of found without groups. With more than a page of them, place gives
+// the cursor of the next page.
+func (s lists) flat(ctx context.Context, p *sessionsPage, found []skein.Session, place func(last *skein.Session) string) error {
+	if len(found) > pageSize {
+		found = found[:pageSize]
+		p.Next = p.With("from", place(&found[pageSize-1]))
+	}
+	rows, err := s.rows(ctx, found)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	g := listGroup{}
+	for _, r := range rows {
+		g.Items = append(g.Items, listItem{Row: r})
+	}
+	p.Groups = []listGroup{g}
+	return nil
 }
 
 // latest lists the sessions of f, the latest first.
@@ -259,6 +332,9 @@ func (s lists) filter(q url.Values, p *sessionsPage) (f skein.Filter, err error)
 		if q.Get(name) != "" {
 			p.Filter.Set(name, "1")
 		}
+	}
+	if _, err := ranking.Parse(p.Has("sort")); err != nil {
+		return f, err
 	}
 	f = skein.Filter{
 		Title: p.Has("title"), Project: p.Has("project"), Repository: p.Has("repository"), Profile: p.Has("profile"), Origin: p.Has("origin"),
