@@ -28,11 +28,13 @@ async function load(more) {
 			seam.hidden = true;
 			seam.replaceChildren();
 		}
+		const stays = earlier ? child(more.parentNode, "article") : null;
+		const was = stays?.getBoundingClientRect().top;
 		joinDays(earlier ? piece.content : box, earlier ? box : piece.content);
 		if (earlier) child(piece.content, "#end")?.remove();
-		const stays = earlier ? more.nextElementSibling : null;
-		const was = stays?.getBoundingClientRect().top;
 		localTimes(piece.content);
+		// What comes into view above the reader must have its own height at once.
+		if (earlier) for (const e of [...piece.content.children].slice(-10)) e.classList.add("drawn");
 		more.replaceWith(piece.content);
 		if (stays) scrollBy({ top: stays.getBoundingClientRect().top - was, behavior: "instant" });
 		if (more.parentNode === null && !box.querySelector("details[data-into] [data-more]")) unload(!earlier);
