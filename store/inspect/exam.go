@@ -116,6 +116,54 @@ func (ex *Exam) Altered(area string, s *skein.Session, fix func() error) error {
 	return ex.Mend(Finding{Area: area, Level: Damaged, Session: s.ID, Text: text + "; it can be restored from its events"}, fix)
 }
 
+// Event yields damage if an event of a session could not be read, for the reason err, or
+// says nothing that is valid.
+func (ex *Exam) Event(area string, id skein.SessionID, e skein.Event, err error) {
+	if err == nil {
+		_, err = skein.FactsOf(e)
+		skein.Wrapf(&err, "event %d", e.Seq)
+	}
+	if err != nil {
+		ex.Damage(area, id, err.Error())
+	}
+}
+
+// Rows are the rows of a session's own events.
+type Rows struct{ Count, First, Last int64 }
+
+// Seqs yields damage if rows are not one for each seq after base, up to last.
+func (ex *Exam) Seqs(area string, id skein.SessionID, rows Rows, base, last int64) {
+	if rows.Count != last-base || rows.Count > 0 && (rows.First != base+1 || rows.Last != last) {
+		ex.Damage(area, id, fmt.Sprintf("%d events from %d to %d, want %d to %d without gaps", rows.Count, rows.First, rows.Last, base+1, last))
+	}
+}
+
+// Blob yields damage if the blob h could not be read, for the reason err.
+func (ex *Exam) Blob(area string, h skein.Hash, err error) {
+	if err != nil {
+		ex.Damage(area, "", fmt.Sprintf("blob %s: %v", h, err))
+	}
+}
+
+// Refs yields how many references name a missing blob, and how many blobs nothing
+// refers to, which drop deletes. The error is that of drop.
+func (ex *Exam) Refs(area string, missing, orphans int64, drop func() error) error {
+	if missing > 0 {
+		ex.Find(Finding{Area: area, Level: Warning, Text: Count(missing, "reference") + " to missing blobs"})
+	}
+	if orphans == 0 {
+		return nil
+	}
+	return ex.Mend(Finding{Area: area, Level: Warning, Text: Count(orphans, "blob") + " that nothing refers to"}, drop)
+}
+
+// Lag yields how many events wait to be indexed. The error is that of l.
+func (ex *Exam) Lag(area string, l IndexLag, now time.Time) error {
+	lag, err := l.Lag(ex.ctx)
+	ex.Fine(area, "%s", Waits(lag, now))
+	return err
+}
+
 // Leases yields which of sessions are in use. The error is what sessions yields.
 func (ex *Exam) Leases(area string, sessions iter.Seq2[skein.Session, error]) error {
 	held := 0

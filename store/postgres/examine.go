@@ -25,11 +25,13 @@ func (s inspection) Examine(ctx context.Context, x inspect.Examination) iter.Seq
 		ex.Whole("events", ex.events)
 		ex.Whole("records", ex.records)
 		ex.Whole("usage", ex.usage)
-		ex.Quick("index", ex.lag)
+		ex.Quick("index", func(area string) error { return ex.Lag(area, ex.s, time.Now()) })
 		ex.Whole("index", ex.index)
 		ex.Whole("blobs", ex.blobs)
 		ex.Area("maintenance", ex.maintenance)
-		ex.Area("leases", ex.leases)
+		ex.Area("leases", func(area string) error {
+			return ex.Leases(area, ex.s.Sessions(ctx, skein.Filter{IncludeEmpty: true}))
+		})
 	})
 }
 
@@ -108,9 +110,4 @@ func (ex *exam) maintain() error {
 			return err
 		}
 	}
-}
-
-// leases reports which sessions are in use.
-func (ex *exam) leases(area string) error {
-	return ex.Leases(area, ex.s.Sessions(ex.ctx, skein.Filter{IncludeEmpty: true}))
 }

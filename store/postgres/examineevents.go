@@ -38,8 +38,9 @@ func (ex *exam) heads(area string) error {
 			var h head
 			var state []byte
 			var beside []byte
-			var last, upto, count, first, end int64
-			if err := r.Scan(&at.user, &at.n, &h.ID, &state, &beside, &last, &upto, &count, &first, &end); err != nil {
+			var last, upto int64
+			var has inspect.Rows
+			if err := r.Scan(&at.user, &at.n, &h.ID, &state, &beside, &last, &upto, &has.Count, &has.First, &has.Last); err != nil {
 				return err
 			}
 			rows++
@@ -57,9 +58,7 @@ func (ex *exam) heads(area string) error {
 			case last != int64(h.Last):
 				ex.Damage(area, id, fmt.Sprintf("it ends at event %d according to heads, at %d according to its row", last, h.Last))
 			}
-			if count != int64(h.Last)-upto || count > 0 && (first != upto+1 || end != int64(h.Last)) {
-				ex.Damage(area, id, fmt.Sprintf("%d events from %d to %d, want %d to %d without gaps", count, first, end, upto+1, h.Last))
-			}
+			ex.Seqs(area, id, has, upto, int64(h.Last))
 			return nil
 		})
 		if err != nil {
@@ -179,13 +178,7 @@ func (ex *exam) events(area string) error {
 			}
 			rows++
 			at.seq = e.Seq
-			if err == nil {
-				_, err = skein.FactsOf(e)
-				skein.Wrapf(&err, "event %d", e.Seq)
-			}
-			if err != nil {
-				ex.Damage(area, id, err.Error())
-			}
+			ex.Event(area, id, e, err)
 			if size += len(e.Payload); size > wire.PageBytes {
 				return wire.ErrStop
 			}

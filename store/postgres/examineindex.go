@@ -20,13 +20,6 @@ type misfit struct {
 	seq  skein.Seq
 }
 
-// lag reports how many events wait to be indexed.
-func (ex *exam) lag(area string) error {
-	lag, err := ex.s.Lag(ex.ctx)
-	ex.Fine(area, "%s", inspect.Waits(lag, time.Now()))
-	return err
-}
-
 // index compares the search index with the events that were indexed, and rebuilds
 // the rows that differ.
 func (ex *exam) index(area string) error {

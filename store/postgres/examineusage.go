@@ -76,9 +76,8 @@ func (ex *exam) blobs(area string) error {
 			break
 		}
 		h := skein.Hash(hex.EncodeToString(hash))
-		if _, err := ex.s.pack.UnpackBlob(h, form, size, stored); err != nil {
-			ex.Damage(area, "", fmt.Sprintf("blob %s: %v", h, err))
-		}
+		_, err = ex.s.pack.UnpackBlob(h, form, size, stored)
+		ex.Blob(area, h, err)
 	}
 	if err := ex.refs(area); err != nil {
 		return err
@@ -89,7 +88,7 @@ func (ex *exam) blobs(area string) error {
 
 // refs looks for blobs that nothing refers to, and for references to missing blobs.
 func (ex *exam) refs(area string) error {
-	orphans, missing, n := map[string][][]byte{}, int64(0), 0
+	orphans, missing, n := map[string][][]byte{}, int64(0), int64(0)
 	err := ex.rows(`SELECT b.user_id, b.hash FROM blobs b WHERE NOT EXISTS (SELECT FROM blob_refs r WHERE r.user_id = b.user_id AND r.hash = b.hash)`, nil, func(r wire.Row) error {
 		var user string
 		var hash []byte
@@ -104,13 +103,7 @@ func (ex *exam) refs(area string) error {
 	if err != nil {
 		return err
 	}
-	if missing > 0 {
-		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: inspect.Count(missing, "reference") + " to missing blobs"})
-	}
-	if n == 0 {
-		return nil
-	}
-	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: inspect.Count(n, "blob") + " that nothing refers to"}, func() error {
+	return ex.Refs(area, missing, n, func() error {
 		for user, hashes := range orphans {
 			if err := ex.s.write(ex.ctx, func(t *tx) error { return t.dropBlobs(user, hashes) }); err != nil {
 				return err

@@ -35,10 +35,12 @@ func (s *Store) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[in
 		ex.Whole("events", ex.recounts)
 		ex.Whole("records", ex.records)
 		ex.Whole("usage", ex.usage)
-		ex.Quick("index", ex.lag)
+		ex.Quick("index", func(area string) error { return ex.Lag(area, s, s.clock()) })
 		ex.Whole("index", ex.index)
 		ex.Whole("blobs", ex.blobs)
-		ex.Area("leases", ex.leases)
+		ex.Area("leases", func(area string) error {
+			return ex.Leases(area, ex.s.Sessions(ctx, skein.Filter{IncludeEmpty: true}))
+		})
 	})
 }
 
@@ -109,16 +111,15 @@ func (ex *exam) events(area string) error {
 		return c.Query(`SELECT s.id, s.last, coalesce(b.upto, 0), count(e.id), coalesce(min(e.seq), 0), coalesce(max(e.seq), 0)
 			FROM sessions s LEFT JOIN bases b ON b.session = s.n LEFT JOIN events e ON e.session = s.n GROUP BY s.n`, nil, func(row []driver.Value) error {
 			var id string
-			var last, upto, count, first, end int64
-			if err := engine.Scan(row, []any{&id, &last, &upto, &count, &first, &end}); err != nil {
+			var last, upto int64
+			var rows inspect.Rows
+			if err := engine.Scan(row, []any{&id, &last, &upto, &rows.Count, &rows.First, &rows.Last}); err != nil {
 				return err
 			}
-			if shown := max(upto, end); last < shown || last > shown+mostLost {
+			if shown := max(upto, rows.Last); last < shown || last > shown+mostLost {
 				ends[skein.SessionID(id)], last = shown, shown
 			}
-			if count != last-upto || count > 0 && (first != upto+1 || end != last) {
-				ex.Damage(area, skein.SessionID(id), fmt.Sprintf("%d events from %d to %d, want %d to %d without gaps", count, first, end, upto+1, last))
-			}
+			ex.Seqs(area, skein.SessionID(id), rows, upto, last)
 			return nil
 		})
 	})
@@ -162,13 +163,6 @@ func (ex *exam) newestEvents(area string) error {
 	return err
 }
 
-// lag reports how many events wait to be indexed.
-func (ex *exam) lag(area string) error {
-	lag, err := ex.s.Lag(ex.ctx)
-	ex.Fine(area, "%s", inspect.Waits(lag, ex.s.clock()))
-	return err
-}
-
 // payloads reads the payloads of the rows after one, page by page, and reports the
 // damaged ones.
 func (ex *exam) payloads(area string, after int64) (n int, err error) {
@@ -181,13 +175,7 @@ func (ex *exam) payloads(area string, after int64) (n int, err error) {
 				after, _ = row[columns.EventWidth].(int64)
 				id, _ := row[columns.EventWidth+1].(string)
 				rows++
-				if err == nil {
-					_, err = skein.FactsOf(e)
-					skein.Wrapf(&err, "event %d", e.Seq)
-				}
-				if err != nil {
-					ex.Damage(area, skein.SessionID(id), err.Error())
-				}
+				ex.Event(area, skein.SessionID(id), e, err)
 				return nil
 			})
 		})
@@ -309,9 +297,8 @@ func (ex *exam) blobs(area string) error {
 				return err
 			}
 			h := skein.Hash(hex.EncodeToString(hash))
-			if _, err := ex.s.pack.UnpackBlob(h, int(form), int(size), data); err != nil {
-				ex.Damage(area, "", fmt.Sprintf("blob %s: %v", h, err))
-			}
+			_, err = ex.s.pack.UnpackBlob(h, int(form), int(size), data)
+			ex.Blob(area, h, err)
 			return nil
 		})
 		if err != nil {
@@ -340,21 +327,10 @@ func (ex *exam) refs(area string) error {
 	if err != nil {
 		return err
 	}
-	if missing > 0 {
-		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: inspect.Count(missing, "reference") + " to missing blobs"})
-	}
-	if orphans == 0 {
-		return nil
-	}
-	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: inspect.Count(orphans, "blob") + " that nothing refers to"}, func() error {
+	return ex.Refs(area, missing, orphans, func() error {
 		return ex.s.change(ex.ctx, func(t *txn.Tx) error {
 			_, _, err := t.Exec(`DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM blob_refs)`)
 			return err
 		})
 	})
-}
-
-// leases reports which sessions are in use.
-func (ex *exam) leases(area string) error {
-	return ex.Leases(area, ex.s.Sessions(ex.ctx, skein.Filter{IncludeEmpty: true}))
 }
