@@ -16,7 +16,8 @@ type AskedCall struct {
 // Asked draws a call of session one, with nothing cut, masked or formatted away: a person
 // decides by what they see.
 func (m *Maker) Asked(one skein.Session, c *skein.Call) AskedCall {
-	t := &transcriber{Maker: m, plain: true, Transcript: Transcript{PageView: PageView{Session: one, Uncut: true}}}
+	t := newTranscriber(m, PageView{Session: one, Uncut: true})
+	t.plain = true
 	shown := *c
 	shown.Input = visibleEscapes(c.Input)
 	out := &call{Name: c.Name}

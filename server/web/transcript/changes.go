@@ -52,7 +52,7 @@ func (m *Maker) Changes(ctx context.Context, store skein.Store, v PageView) (*Ch
 	if err != nil {
 		return nil, err
 	}
-	t := &transcriber{Maker: m, Transcript: Transcript{PageView: v}, files: map[string][]textPiece{}}
+	t := newTranscriber(m, v)
 	type open struct {
 		CallChange
 		all  []edits.Edit
@@ -85,10 +85,10 @@ func (m *Maker) Changes(ctx context.Context, store skein.Store, v PageView) (*Ch
 			case !known || r.Failed:
 				continue
 			case o.read != "":
-				t.saw(o.read, r.Text.UTF8())
+				t.files.saw(o.read, r.Text.UTF8())
 				continue
 			}
-			t.saw(o.all[0].Path, r.Text.UTF8())
+			t.files.saw(o.all[0].Path, r.Text.UTF8())
 			for j := range o.all {
 				if n++; n > maxChanges || size > maxChangeHTML {
 					out.Left++

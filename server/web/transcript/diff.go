@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/skein-dev/skein/internal/edits"
 	"github.com/skein-dev/skein/render"
@@ -58,13 +56,13 @@ func (t *transcriber) diff(e *edits.Edit) drawnDiff {
 	if len(hunks) == 0 && len(e.Added)+len(e.Removed) > 0 {
 		hunks = []edits.Hunk{{Old: strings.Join(e.Removed, "\n"), New: strings.Join(e.Added, "\n")}}
 	}
-	p := diffPainter{t: t, language: languageOf(e.Path)}
+	p := diffPainter{texts: &t.abridger, language: languageOf(e.Path)}
 	d.Bare = true
 	for i, h := range hunks {
 		if i > 0 {
 			p.out.WriteString(`<span class="skip"> </span>`)
 		}
-		from := cmp.Or(h.Line, t.place(e.Path, h.Old), t.place(e.Path, h.New))
+		from := cmp.Or(h.Line, t.files.place(e.Path, h.Old), t.files.place(e.Path, h.New))
 		if e.Whole {
 			from = 1
 		}
@@ -72,14 +70,14 @@ func (t *transcriber) diff(e *edits.Edit) drawnDiff {
 		d.Bare = d.Bare && from == 0
 		d.Rest += p.rest
 	}
-	t.known(e)
+	t.files.change(e)
 	d.Code = template.HTML(p.out.String()) //nolint:gosec // package render makes it safe
 	return d
 }
 
 // short returns a path for people: relative to the session's folder, if it is in there.
-func (t *transcriber) short(path string) string {
-	for _, root := range []string{t.Session.Cwd, t.Session.Project} {
+func (v *PageView) short(path string) string {
+	for _, root := range []string{v.Session.Cwd, v.Session.Project} {
 		if in, ok := strings.CutPrefix(path, strings.TrimRight(root, `/\`)); ok && root != "" && len(in) > 1 && strings.ContainsRune(`/\`, rune(in[0])) {
 			path = in[1:]
 			break
@@ -91,7 +89,7 @@ func (t *transcriber) short(path string) string {
 // diffPainter writes hunks as HTML: runs of removed and added lines, which a wide page
 // puts side by side, between those that stay.
 type diffPainter struct {
-	t        *transcriber
+	texts    *abridger
 	language string
 	out      strings.Builder
 	rest     int
@@ -172,9 +170,9 @@ func plus(from, n int) int {
 
 // lines returns the lines of a text, colored, and how many bytes are left out.
 func (p *diffPainter) lines(text string) (lines []string, rest int) {
-	shown, rest := p.t.cut(text, maxPiece)
+	shown, rest := p.texts.cut(text, maxPiece)
 	n := len(edits.Lines(shown))
-	lines = htmlLines(p.t.pieces().Code(p.language, strings.Join(edits.Lines(shown), "\n")))
+	lines = htmlLines(p.texts.renderer().Code(p.language, strings.Join(edits.Lines(shown), "\n")))
 	for len(lines) < n {
 		lines = append(lines, "")
 	}
@@ -195,64 +193,4 @@ func htmlLines(code string) (lines []string) {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// textPiece is a piece of a file as a session has seen it.
-type textPiece struct {
-	from int // number of its first line
-	text string
-}
-
-// numbered matches a line of a file as tools that read files number it.
-var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *(\d+)(?:→|\t|: |\| )(.*)$`) })
-
-// saw remembers what a tool told of the file at a path, with the numbers of its lines.
-func (t *transcriber) saw(path, output string) {
-	from := 0
-	var text strings.Builder
-	for line := range strings.Lines(output) {
-		m := numbered().FindStringSubmatch(strings.TrimRight(line, "\r\n"))
-		if m == nil {
-			if from > 0 {
-				break
-			}
-			continue
-		}
-		if from == 0 {
-			from, _ = strconv.Atoi(m[1])
-		}
-		text.WriteString(m[2] + "\n")
-	}
-	if from > 0 {
-		t.files[path] = append(t.files[path], textPiece{from, text.String()})
-	}
-}
-
-// place returns the number of the line of a file where a text is; 0 if nothing that was
-// seen of the file tells.
-func (t *transcriber) place(path, text string) int {
-	text = strings.TrimSuffix(text, "\n")
-	for _, p := range slices.Backward(t.files[path]) {
-		if at := strings.Index(p.text, text); at >= 0 && text != "" {
-			return p.from + strings.Count(p.text[:at], "\n")
-		}
-	}
-	return 0
-}
-
-// known changes what is remembered of a file as e does.
-func (t *transcriber) known(e *edits.Edit) {
-	if e.Whole && len(e.Hunks) == 1 {
-		t.files[e.Path] = []textPiece{{1, e.Hunks[0].New}}
-		return
-	}
-	for _, h := range e.Hunks {
-		if h.Old == "" { // New comes where no piece tells
-			continue
-		}
-		for i := range t.files[e.Path] {
-			p := &t.files[e.Path][i]
-			p.text = strings.Replace(p.text, h.Old, h.New, 1)
-		}
-	}
 }

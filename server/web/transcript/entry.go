@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"fmt"
-	"html/template"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,17 +9,6 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
-)
-
-// Bytes of a text or of a piece of code that a page shows; the rest is on the
-// page of the message.
-const (
-	maxText  = 100 << 10
-	maxPiece = 12 << 10
-	maxWhole = 8 << 20 // on that page
-
-	maxFolded  = 32 << 10 // of all pieces together, on a light page; each that comes later has leastPiece
-	leastPiece = 1 << 10
 )
 
 // entry adds a message.
@@ -133,73 +121,6 @@ func (t *transcriber) part(out *message, e *skein.Entry, p *skein.Part) {
 
 // attachedText matches the text of an attached file: its name, and what it says.
 var attachedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^<file "([^"\n]+)"[^\n]*>\n(.*)\n</file>$`) })
-
-// prose returns Markdown as HTML, and how many bytes are left out.
-func (t *transcriber) prose(m *skein.Message, words string) (template.HTML, int) {
-	shown, rest := t.cut(words, maxText)
-	return t.proseOf(m, shown), rest
-}
-
-// asideProse is prose for a block that is folded.
-func (t *transcriber) asideProse(m *skein.Message, words string) (template.HTML, int) {
-	shown, rest := t.piece(words)
-	return t.proseOf(m, shown), rest
-}
-
-// proseOf returns Markdown as HTML.
-func (t *transcriber) proseOf(m *skein.Message, shown string) template.HTML {
-	if m.Role == skein.RoleAssistant {
-		return template.HTML(t.pieces().Prose(shown)) //nolint:gosec // package render makes it safe
-	}
-	return template.HTML(t.pieces().Typed(shown)) //nolint:gosec // as above
-}
-
-// code returns highlighted code, and how many bytes are left out.
-func (t *transcriber) code(language, code string) (template.HTML, int) {
-	shown, rest := t.cut(code, maxPiece)
-	return t.codeOf(language, shown), rest
-}
-
-// asideCode is code for a block that is folded.
-func (t *transcriber) asideCode(language, code string) (template.HTML, int) {
-	shown, rest := t.piece(code)
-	return t.codeOf(language, shown), rest
-}
-
-// codeOf returns highlighted code.
-func (t *transcriber) codeOf(language, shown string) template.HTML {
-	if language == "" && looksLikePatch(shown) {
-		language = "diff"
-	}
-	return template.HTML(t.pieces().Code(language, shown)) //nolint:gosec // package render makes it safe
-}
-
-// piece is cut for a text of a block that is folded.
-func (t *transcriber) piece(s string) (shown string, rest int) {
-	n := maxPiece
-	if t.Light {
-		n = max(leastPiece, min(maxPiece, maxFolded-t.folded))
-	}
-	shown, rest = t.cut(s, n)
-	t.folded += len(shown)
-	return shown, rest
-}
-
-// cut returns what is shown of s, and how many bytes are left out.
-func (t *transcriber) cut(s string, n int) (shown string, rest int) {
-	if t.Uncut {
-		n = maxWhole
-	}
-	shown = render.Clip(s, n)
-	return shown, len(s) - len(shown)
-}
-
-// looksLikePatch reports whether text looks like the output of diff.
-func looksLikePatch(text string) bool {
-	text = strings.TrimLeft(text, "\n")
-	return strings.HasPrefix(text, "diff --git ") || strings.HasPrefix(text, "*** Begin Patch") || strings.HasPrefix(text, "@@ ") ||
-		strings.HasPrefix(text, "--- ") && strings.Contains(text, "\n+++ ")
-}
 
 // file shows an attachment: as a picture if it is one and the store has it.
 func (t *transcriber) file(f *skein.File) block {

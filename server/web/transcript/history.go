@@ -49,7 +49,7 @@ func (m *Maker) History(v PageView, name string, all []provenance.SessionEdit, s
 		if hide {
 			by.Session, edit = m.secrets.Session(x), m.hidden(edit)
 		}
-		t := &transcriber{Maker: m, Transcript: Transcript{PageView: by}, files: map[string][]textPiece{}}
+		t := newTranscriber(m, by)
 		c := SessionChange{CallChange: CallChange{drawnDiff: t.diff(&edit), Seq: e.Seq, Turn: e.Turn, Time: e.Time}, By: by, Title: render.Line(by.Session.Name()), Model: e.Model}
 		n := len(out.Changes)
 		c.First = n == 0 || out.Changes[n-1].By.Session.ID != x.ID

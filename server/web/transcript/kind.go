@@ -70,7 +70,7 @@ func (t *transcriber) draw(out *call, c *skein.Call) (drawn func(render.InputFie
 	case len(changes) > 0 && (command == "" || strings.Contains(command, "*** Begin Patch")):
 		out.Kind = editCall
 		if a := t.answers[c.ID]; a != nil && c.ID != "" { // some tools show where
-			t.saw(changes[0].Path, a.result.Text.UTF8())
+			t.files.saw(changes[0].Path, a.result.Text.UTF8())
 		}
 		t.diffs(out, changes)
 		return func(f render.InputField) bool {
@@ -84,10 +84,10 @@ func (t *transcriber) draw(out *call, c *skein.Call) (drawn func(render.InputFie
 			out.Title = render.Line(in.Description.UTF8())
 		}
 		return named("command", "cmd", "script", "description")
-	case t.tasks(out, &in):
+	case out.tasks(&in):
 		out.Kind = tasksCall
 		return named("todos", "plan", "items")
-	case t.asks(out, &in):
+	case out.asks(&in):
 		out.Kind = questionCall
 		return named("questions", "question", "options")
 	case in.URL != "" || strings.Contains(name, "web"):
@@ -130,7 +130,7 @@ func commandOf(in *callShape) string {
 }
 
 // tasks draws a list of tasks, and reports whether there is one.
-func (t *transcriber) tasks(out *call, in *callShape) bool {
+func (out *call) tasks(in *callShape) bool {
 	var list []struct {
 		Content, Step, Title, Text, Status skein.Text
 		Done                               bool
@@ -165,7 +165,7 @@ func (t *transcriber) tasks(out *call, in *callShape) bool {
 }
 
 // asks draws questions, and reports whether there are any.
-func (t *transcriber) asks(out *call, in *callShape) bool {
+func (out *call) asks(in *callShape) bool {
 	type one struct {
 		Question skein.Text
 		Options  []json.RawMessage
@@ -205,7 +205,7 @@ var exitCode = sync.OnceValue(func() *regexp.Regexp {
 func (t *transcriber) outcome(out *call, words string) string {
 	switch out.Kind {
 	case readCall:
-		t.saw(out.path, words)
+		t.files.saw(out.path, words)
 		return words
 	case editCall:
 		out.Told = !t.Uncut && out.State != string(skein.Failed) && len(words) < 200 && !strings.Contains(words, "\n") // it says that the file was changed

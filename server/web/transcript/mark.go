@@ -12,10 +12,23 @@ import (
 
 // mark adds a mark for an event that is not a message.
 func (t *transcriber) mark(e skein.Event) {
+	if m := t.divider(&t.abridger, e); m != nil && t.marks(m) {
+		m.Seq = e.Seq
+		t.add(transcriptItem{Mark: m})
+	}
+}
+
+// A marker makes the marks of one page.
+type marker struct {
+	worker string // the program that worked last, and its host
+}
+
+// divider returns the mark for an event that is not a message; nil for none.
+func (k *marker) divider(texts *abridger, e skein.Event) *divider {
 	var m *divider
 	switch e.Kind {
 	case skein.KindCompacted:
-		m = t.compacted(e)
+		m = compactedMark(texts, e)
 	case skein.KindRewound:
 		if r, err := skein.Decode[skein.Rewound](e); err == nil {
 			m = &divider{Class: "rewound", Text: "Gone back to before the first message. The messages above are no longer part of the conversation."}
@@ -29,24 +42,21 @@ func (t *transcriber) mark(e skein.Event) {
 		}
 	case skein.KindChanged:
 		if v, err := skein.Decode[skein.Changed](e); err == nil {
-			m = t.changed(&v)
+			m = changedMark(&v)
 		}
 	case skein.KindStep:
 		if v, err := skein.Decode[skein.Step](e); err == nil && v.Error != nil {
 			m = &divider{Class: "error", Text: "A request failed: " + render.ErrorLine(v.Error)}
 		}
 	case skein.KindResumed, skein.KindEnded:
-		m = t.program(e)
+		m = k.program(e)
 	case skein.KindNoted:
-		m = t.noted(e)
+		m = notedMark(texts, e)
 	}
-	if m != nil && t.marks(m) {
-		m.Seq = e.Seq
-		t.add(transcriptItem{Mark: m})
-	}
+	return m
 }
 
-func (t *transcriber) compacted(e skein.Event) *divider {
+func compactedMark(texts *abridger, e skein.Event) *divider {
 	c, err := skein.Decode[skein.Compacted](e)
 	if err != nil {
 		return nil
@@ -65,7 +75,7 @@ func (t *transcriber) compacted(e skein.Event) *divider {
 	}
 	if c.Summary != "" {
 		m.Title = cmp.Or(m.Title, "Summary")
-		html, _ := t.prose(&skein.Message{Role: skein.RoleAssistant}, c.Summary)
+		html, _ := texts.prose(&skein.Message{Role: skein.RoleAssistant}, c.Summary)
 		m.HTML = html
 	}
 	return m
@@ -81,7 +91,7 @@ func byWhom(b skein.By) string {
 	return "the original program"
 }
 
-func (t *transcriber) changed(c *skein.Changed) *divider {
+func changedMark(c *skein.Changed) *divider {
 	text := ""
 	add := func(what string, to *string) {
 		switch {
@@ -107,13 +117,13 @@ func (t *transcriber) changed(c *skein.Changed) *divider {
 
 // program tells of a program that takes over from another one, or ends in a way that it
 // should not. Coming and going is otherwise no part of the conversation.
-func (t *transcriber) program(e skein.Event) *divider {
+func (k *marker) program(e skein.Event) *divider {
 	p, err := skein.Decode[skein.Program](e)
 	if err != nil {
 		return nil
 	}
-	before, is := t.worker, p.Program+" "+p.Host
-	t.worker = is
+	before, is := k.worker, p.Program+" "+p.Host
+	k.worker = is
 	switch {
 	case e.Kind == skein.KindResumed && (before == "" || before == is),
 		e.Kind == skein.KindEnded && slices.Contains([]string{"", "done", "interrupted"}, p.How):
@@ -135,8 +145,8 @@ func (t *transcriber) program(e skein.Event) *divider {
 	return &divider{Class: "note", Text: text}
 }
 
-// noted shows events that people should see: errors and scrubs.
-func (t *transcriber) noted(e skein.Event) *divider {
+// notedMark shows events that people should see: errors and scrubs.
+func notedMark(texts *abridger, e skein.Event) *divider {
 	n, err := skein.Decode[skein.Noted](e)
 	if err != nil || !slices.Contains([]string{"warning", "warn", "error"}, n.Level) && n.Name != "scrubbed" && n.Name != "note" {
 		return nil
@@ -147,7 +157,7 @@ func (t *transcriber) noted(e skein.Event) *divider {
 	}
 	if len(n.Data) > 0 {
 		m.Title = "Details"
-		m.Code, _ = t.code("json", string(n.Data))
+		m.Code, _ = texts.code("json", string(n.Data))
 	}
 	return m
 }

@@ -99,7 +99,7 @@ type outlineCall struct {
 // of it. The error is that of the store or of the prices.
 func (m *Maker) Outline(ctx context.Context, store skein.Store, v PageView, forks []skein.Session) (*SessionOutline, error) {
 	o := &outliner{
-		transcriber: &transcriber{Maker: m, Transcript: Transcript{PageView: v}}, out: SessionOutline{PageView: v},
+		transcriber: newTranscriber(m, v), out: SessionOutline{PageView: v},
 		calls: map[string]outlineCall{}, tools: map[string]*OutlineTool{}, files: map[string]int{}, used: map[string]skein.Usage{}, states: map[string]skein.ToolState{},
 	}
 	if m.prices != nil {

@@ -164,10 +164,8 @@ func NewMaker(secrets *redact.Redactor, prices func() (*price.List, error)) *Mak
 // The error is the store's or the prices', or says that a rewind in w cannot be
 // read.
 func (m *Maker) Make(ctx context.Context, store skein.Store, v PageView, w Window) (*Transcript, error) {
-	t := &transcriber{
-		Maker: m, states: map[string]skein.ToolState{}, answers: map[string]*toolResult{}, children: map[string]skein.Session{}, files: map[string][]textPiece{},
-		Transcript: Transcript{PageView: v, Before: w.Before, After: w.After},
-	}
+	t := newTranscriber(m, v)
+	t.Before, t.After = w.Before, w.After
 	if m.prices != nil {
 		var err error
 		if t.list, err = m.prices(); err != nil {
@@ -200,18 +198,25 @@ func (m *Maker) Make(ctx context.Context, store skein.Store, v PageView, w Windo
 type transcriber struct {
 	*Maker
 	Transcript
+	abridger
+	marker
 	list      *price.List // nil if there are none
 	states    map[string]skein.ToolState
 	answers   map[string]*toolResult
 	children  map[string]skein.Session // by the call that started them
-	worker    string                   // the program that worked last, and its host
 	date      string                   // of what was added last, in the reader's zone
 	last      skein.Time               // when something happened last
 	answersOf map[int]skein.Seq        // the last answers of turns
 	changing  map[int]bool             // the turns that change files
-	files     map[string][]textPiece   // what was seen of files, by path
-	plain     bool                     // nothing is left out or shown as Markdown
-	folded    int                      // bytes of texts in folded blocks so far
+	files     seenFiles
+	plain     bool // nothing is left out or shown as Markdown
+}
+
+func newTranscriber(m *Maker, v PageView) *transcriber {
+	return &transcriber{
+		Maker: m, Transcript: Transcript{PageView: v}, abridger: abridger{renderer: m.pieces, uncut: v.Uncut, light: v.Light},
+		states: map[string]skein.ToolState{}, answers: map[string]*toolResult{}, children: map[string]skein.Session{}, files: seenFiles{},
+	}
 }
 
 // toolResult is the result of a tool call.
