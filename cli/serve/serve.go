@@ -299,7 +299,7 @@ func webOptions(j *job.Job, log *slog.Logger) web.Options {
 		topics = func(ctx context.Context) ([]web.SettingTopic, error) { return settingTopics(ctx, j) }
 	}
 	return web.Options{
-		Budgets: budgets(j), Settings: topics, Probes: ofMachine(j), Folders: j.Place.Scheme == "sqlite",
+		Budgets: budgets(j), Settings: topics, Probes: ofMachine(j), Live: liveSessions(j), Folders: j.Place.Scheme == "sqlite",
 		Version: j.Version, Now: j.Now, Log: log, Agents: exchange.HandoffNames(), Secrets: redact.New(),
 		Prices: sync.OnceValues(func() (*price.List, error) { return price.Load(j.Settings.Prices...) }),
 	}

@@ -86,6 +86,14 @@ func (v *Visitor) as(k proofInfo) {
 // a token that sees everybody's sessions.
 func (v Visitor) Owner() skein.User { return v.known.User }
 
+// Name names the visitor to others: the token, and its owner if it has one.
+func (v Visitor) Name() string {
+	if v.Owner() == "" {
+		return v.Token
+	}
+	return v.Token + " (" + string(v.Owner()) + ")"
+}
+
 // MayDestroy reports whether the visitor may destroy sessions: their own with
 // the scope write, everybody's with admin.
 func (v Visitor) MayDestroy() bool {

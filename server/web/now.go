@@ -38,10 +38,11 @@ type nowRow struct {
 	activity.Line
 	Says  string
 	Cost  string
-	Open  []askedQuestion // that can be answered here
-	Reply string          // path of the answer
-	Where string          // short name of the project
-	Page  string          // path of the project's page
+	Open  []askedQuestion  // that can be answered here
+	Reply string           // path of the answer
+	Asks  []editorQuestion // that can be answered here, in the place of the editor
+	Where string           // short name of the project
+	Page  string           // path of the project's page
 }
 
 // now shows what sessions are doing. With piece=1 it sends only that, for the script that
@@ -81,7 +82,7 @@ func (s nowPages) nowOf(r *http.Request) (*nowPage, error) {
 		row.Where, row.Page = names.of(place), projectPath(place)
 		row.Cost = costs[row.ID].Money()
 		switch {
-		case row.State == skein.StateWaiting || len(row.Open) > 0:
+		case row.State == skein.StateWaiting || len(row.Open)+len(row.Asks) > 0:
 			p.Waiting = append(p.Waiting, row)
 		case row.State == skein.StateWorking:
 			p.Working = append(p.Working, row)
@@ -116,6 +117,9 @@ func (s nowPages) rowOf(r *http.Request, n *activity.Now) nowRow {
 		if state.Working && row.State != skein.StateWaiting {
 			row.State = skein.StateWorking
 		}
+	}
+	if row.State == skein.StateWaiting || row.State == skein.StateWorking {
+		row.Asks = permissionPages(s).openIn(r.Context(), n.Session)
 	}
 	row.Says = row.Line.Says()
 	return row

@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/redact"
+	"github.com/skein-dev/skein/server/acp/live"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/web/imports"
 	"github.com/skein-dev/skein/store/activity"
@@ -39,6 +40,7 @@ type Options struct {
 	Probes    activity.Probes                               // where to look what sessions are doing besides the store
 	Imports   *imports.Imports                              // of what is on this machine; nil: sessions cannot be imported in the browser
 	Folders   bool                                          // the folders of the sessions are on this machine, which is the visitor's: what Git says of them is shown
+	Live      live.Sockets                                  // where sessions that are open in editors are reached, to answer what their agents ask; zero: nowhere
 	Chat      *Turns                                        // lets agents answer in the browser; nil: they cannot
 }
 
@@ -51,6 +53,7 @@ func Routes(o Options) []door.Route {
 		sessionPages{s}.routes(),
 		outlines{s}.routes(),
 		nowPages{s}.routes(),
+		permissionPages{s}.routes(),
 		forms{s}.routes(),
 		downloader{s}.routes(),
 		liveStreams{s}.routes(),

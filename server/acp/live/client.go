@@ -51,6 +51,40 @@ func (s Sockets) Attach(ctx context.Context, id skein.SessionID, a Attach) (*Att
 	return t, nil
 }
 
+// Asked returns what an agent asks for in a live session, the oldest first.
+//
+// The error wraps [skein.ErrNotFound] if no process that is reached here has the session.
+func (s Sockets) Asked(ctx context.Context, id skein.SessionID) ([]OpenPermission, error) {
+	t, err := s.Attach(ctx, id, Attach{Brief: true})
+	if err != nil {
+		return nil, err
+	}
+	t.Close()
+	return t.Welcome.Asked, nil
+}
+
+// Answer gives the answer to what an agent asks for in a live session; by says whose it
+// is. It has been stored when Answer returns.
+//
+// The error wraps [ErrAnswered] if somebody else was faster, and [skein.ErrNotFound] if
+// no process that is reached here has the session.
+func (s Sockets) Answer(ctx context.Context, id skein.SessionID, by, name string, result json.RawMessage) error {
+	t, err := s.Attach(ctx, id, Attach{By: by, Brief: true})
+	if err != nil {
+		return err
+	}
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for err := error(nil); err == nil; {
+			_, err = t.Read()
+		}
+	})
+	_, err = t.Ask(ctx, Wish{Answer: name, Result: result})
+	t.Close()
+	reading.Wait()
+	return err
+}
+
 // Close detaches.
 func (t *Attachment) Close() {
 	t.stop()

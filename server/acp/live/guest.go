@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"slices"
 	"time"
@@ -24,7 +25,7 @@ type guest struct {
 	h     *SessionHub
 	by    string
 	conn  net.Conn
-	at    int64           // number of the last update that it was sent
+	at    int64           // number of the last update that it was sent; the greatest if it is sent none
 	shown map[string]bool // permissions that it was asked for
 	own   []Line          // for it alone
 	gone  bool
@@ -81,6 +82,11 @@ func (h *SessionHub) enter(g *guest, a Attach) Welcome {
 	if len(h.guests) >= mostGuests || h.closed {
 		return Welcome{Error: fmt.Sprintf("the session has ended, or more than %d are attached", mostGuests)}
 	}
+	if a.Brief {
+		g.at = math.MaxInt64
+		h.guests[g] = struct{}{}
+		return Welcome{Hub: h.name, Asked: h.open()}
+	}
 	first := h.n + 1
 	if len(h.kept) > 0 {
 		first = h.kept[0].N
@@ -100,6 +106,16 @@ func (h *SessionHub) enter(g *guest, a Attach) Welcome {
 	g.at = h.turn
 	h.guests[g] = struct{}{}
 	return Welcome{Hub: h.name, Base: base, N: h.turn}
+}
+
+// open returns what nobody has answered; the caller holds h.mu.
+func (h *SessionHub) open() (all []OpenPermission) {
+	for _, p := range h.asked {
+		if !p.deciding {
+			all = append(all, OpenPermission{p.name, p.params})
+		}
+	}
+	return all
 }
 
 func (h *SessionHub) leave(g *guest) {

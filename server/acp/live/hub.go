@@ -73,7 +73,7 @@ type SessionHub struct {
 // An askedPermission is one that the agent asks for.
 type askedPermission struct {
 	id       string // as the agent named it
-	name     string // as guests know it
+	name     string // as guests know it: the next hub of the session asks for others
 	params   json.RawMessage
 	decision *PermissionDecision
 	deciding bool // a guest has answered it; that is being stored
@@ -257,7 +257,7 @@ func (h *SessionHub) Ask(id string, params []byte) {
 		return
 	}
 	h.turns++
-	p := &askedPermission{id: id, name: fmt.Sprint(h.turns), params: wire.With(params, "sessionId", wire.Quote(string(h.session)))}
+	p := &askedPermission{id: id, name: fmt.Sprintf("%s.%d", h.name, h.turns), params: wire.With(params, "sessionId", wire.Quote(string(h.session)))}
 	h.asked = append(h.asked, p)
 	h.changed.Broadcast()
 }

@@ -11,6 +11,8 @@ type Attach struct {
 	By  string `json:"by"`            // who attaches, for people
 	Hub string `json:"hub,omitempty"` // of the guest's cursor; "" if it has none
 	N   int64  `json:"n,omitempty"`   // likewise
+
+	Brief bool `json:"brief,omitempty"` // the guest only looks at what is asked, or makes one request: it is shown no updates
 }
 
 // An Welcome is the first line of a hub.
@@ -20,6 +22,14 @@ type Welcome struct {
 	N        int64     `json:"n"`                  // the number of the update before the first one that follows
 	Continue bool      `json:"continue,omitempty"` // the updates follow the guest's cursor: nothing is to be read
 	Error    string    `json:"error,omitempty"`
+
+	Asked []OpenPermission `json:"asked,omitempty"` // for a brief guest: what nobody has answered, the oldest first
+}
+
+// An OpenPermission is a permission that an agent asks for, and that nobody has answered.
+type OpenPermission struct {
+	Name   string          `json:"name"`   // as guests know it: of one hub, and of no other
+	Params json.RawMessage `json:"params"` // of session/request_permission
 }
 
 // A PermissionDecision says how a permission was decided.

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -278,12 +277,4 @@ func (c *acpClient) detach(id skein.SessionID) {
 	if w != nil {
 		w.cancel()
 	}
-}
-
-// who names a visitor to others.
-func who(v door.Visitor) string {
-	if v.Owner() == "" {
-		return v.Token
-	}
-	return cmp.Or(v.Token+" ("+string(v.Owner())+")", v.Token)
 }

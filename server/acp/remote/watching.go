@@ -101,7 +101,7 @@ func (c *acpClient) load(v door.Visitor, r *request, all bool) (any, error) {
 // catchUp attaches to the hub of the session, if it has one, and shows what is stored and
 // the hub does not show. from is the place that it began at.
 func (w *watching) catchUp(ctx context.Context) (from string, isLive bool, err error) {
-	hub, err := w.hubs.Attach(ctx, w.id, live.Attach{By: who(w.v), Hub: w.at.hub, N: w.at.n})
+	hub, err := w.hubs.Attach(ctx, w.id, live.Attach{By: w.v.Name(), Hub: w.at.hub, N: w.at.n})
 	if err != nil && !errors.Is(err, skein.ErrNotFound) {
 		return "", false, err
 	}
@@ -212,7 +212,7 @@ func (w *watching) lost(ctx context.Context) {
 	for _, id := range open {
 		w.fail(string(w.id), id, errors.New("the program that has the session has ended; the prompt is stored"))
 	}
-	hub, err := w.hubs.Attach(ctx, w.id, live.Attach{By: who(w.v), Hub: w.at.hub, N: w.at.n})
+	hub, err := w.hubs.Attach(ctx, w.id, live.Attach{By: w.v.Name(), Hub: w.at.hub, N: w.at.n})
 	if err == nil && hub.Continue {
 		w.mu.Lock()
 		w.hub = hub
@@ -249,7 +249,7 @@ func (w *watching) wait(ctx context.Context) bool {
 		if err != nil {
 			return false
 		}
-		if hub, err := w.hubs.Attach(ctx, w.id, live.Attach{By: who(w.v)}); err == nil {
+		if hub, err := w.hubs.Attach(ctx, w.id, live.Attach{By: w.v.Name()}); err == nil {
 			hub.Close()
 			w.again(ctx)
 			if w.hub != nil {
