@@ -109,11 +109,12 @@ type Feed interface {
 // SessionCounter is the part of a [Store] that counts sessions.
 type SessionCounter interface {
 	// CountBy counts the sessions that f selects, without regard to f.Before and
-	// f.Limit, by each value that by has in them: the most sessions first, equal
-	// numbers by value. A session with several tags is counted for each, one
-	// without tags not at all.
-	// The error wraps [ErrInvalid] if sessions are not counted by that.
-	CountBy(ctx context.Context, f Filter, by Dimension) ([]Counted, error)
+	// f.Limit, by each value that each dimension has in them: the most sessions
+	// first, equal numbers by value. A session with several tags is counted for
+	// each, one without tags not at all. Several dimensions at once cost little
+	// more than one.
+	// The error wraps [ErrInvalid] if sessions are not counted by one of them.
+	CountBy(ctx context.Context, f Filter, by ...Dimension) (map[Dimension][]Counted, error)
 }
 
 // A Counted is how many sessions have a value.
@@ -246,32 +247,59 @@ func (lacks) Feed(context.Context, Cursor) iter.Seq2[Fed, error] { return none[F
 type listCounter struct{ Store }
 
 // CountBy implements [SessionCounter].
-func (l listCounter) CountBy(ctx context.Context, f Filter, by Dimension) ([]Counted, error) {
-	return CountListed(ctx, l.Store, f, by)
+func (l listCounter) CountBy(ctx context.Context, f Filter, by ...Dimension) (map[Dimension][]Counted, error) {
+	return CountListed(ctx, l.Store, f, by...)
 }
 
 // CountListed is [SessionCounter].CountBy for what s lists: a store uses it where only the list
 // says exactly what f selects. The error is that of the method, or of [Store.Sessions].
-func CountListed(ctx context.Context, s Store, f Filter, by Dimension) ([]Counted, error) {
-	if err := by.Counts(); err != nil {
+func CountListed(ctx context.Context, s Store, f Filter, by ...Dimension) (map[Dimension][]Counted, error) {
+	t, err := NewSessionCounts(by...)
+	if err != nil {
 		return nil, err
 	}
 	f.Before, f.Limit = nil, 0
-	counts := map[string]int{}
 	for one, err := range s.Sessions(ctx, f) {
 		if err != nil {
 			return nil, err
 		}
-		for _, of := range by.Values(&one) {
-			counts[of]++
+		for _, d := range by {
+			for _, of := range d.Values(&one) {
+				t[d][of]++
+			}
 		}
 	}
-	all := make([]Counted, 0, len(counts))
-	for of, n := range counts {
-		all = append(all, Counted{of, n})
+	return t.Sorted(), nil
+}
+
+// SessionCounts are how many sessions have each value of some dimensions.
+type SessionCounts map[Dimension]map[string]int
+
+// NewSessionCounts returns the counts of no sessions. The error wraps [ErrInvalid] if sessions are not
+// counted by one of the dimensions.
+func NewSessionCounts(by ...Dimension) (SessionCounts, error) {
+	t := make(SessionCounts, len(by))
+	for _, d := range by {
+		if err := d.Counts(); err != nil {
+			return nil, err
+		}
+		t[d] = map[string]int{}
 	}
-	SortCounted(all)
-	return all, nil
+	return t, nil
+}
+
+// Sorted returns the counts in the order of [SessionCounter].
+func (t SessionCounts) Sorted() map[Dimension][]Counted {
+	out := make(map[Dimension][]Counted, len(t))
+	for d, counts := range t {
+		all := make([]Counted, 0, len(counts))
+		for of, n := range counts {
+			all = append(all, Counted{of, n})
+		}
+		SortCounted(all)
+		out[d] = all
+	}
+	return out
 }
 
 // SortCounted brings all into the order of [SessionCounter].

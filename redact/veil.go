@@ -104,11 +104,11 @@ func (v *veil) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Ses
 
 // CountBy implements [skein.SessionCounter]. How many full titles contain a text would tell
 // what the secrets are.
-func (v *veil) CountBy(ctx context.Context, f skein.Filter, by skein.Dimension) ([]skein.Counted, error) {
+func (v *veil) CountBy(ctx context.Context, f skein.Filter, by ...skein.Dimension) (map[skein.Dimension][]skein.Counted, error) {
 	if f.Title != "" {
-		return skein.CountListed(ctx, v, f, by)
+		return skein.CountListed(ctx, v, f, by...)
 	}
-	return skein.CounterOf(v.Store).CountBy(ctx, f, by)
+	return skein.CounterOf(v.Store).CountBy(ctx, f, by...)
 }
 
 // The cost of examining a hit, if nothing else runs, in addition to the cost

@@ -22,8 +22,8 @@ func costSteps() []string { return []string{"10", "5", "1", "0.25"} }
 // costly is up to how many sessions what each cost is added up for a facet.
 const costly = 20_000
 
-// allCosts adds up what each session cost.
-func (s lists) allCosts(ctx context.Context) (costs, error) {
+// costsOf adds up what each of these sessions cost, or, if none is given, each session.
+func (s lists) costsOf(ctx context.Context, ids []skein.SessionID) (costs, error) {
 	if s.Prices == nil {
 		return nil, nil
 	}
@@ -31,7 +31,7 @@ func (s lists) allCosts(ctx context.Context) (costs, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := door.From(ctx).Store.Usage(ctx, skein.UsageQuery{By: skein.BySession})
+	rows, err := door.From(ctx).Store.Usage(ctx, skein.UsageQuery{By: skein.BySession, Sessions: ids})
 	all := table.Sums(rows, skein.BySession)
 	slices.SortFunc(all, func(a, b price.Sum) int { return cmp.Or(cmp.Compare(b.Cost, a.Cost), cmp.Compare(a.Of, b.Of)) })
 	return all, err
@@ -60,32 +60,47 @@ func (s lists) costLimit(ctx context.Context, p *sessionsPage, f *skein.Filter) 
 	if p.Has("cost") == "" && p.Sort() != ranking.Dearest {
 		return nil, nil
 	}
-	if sums, err = s.allCosts(ctx); err == nil && p.Has("cost") != "" {
+	if sums, err = s.costsOf(ctx, nil); err == nil && p.Has("cost") != "" {
 		f.IDs, err = sums.least(p.Has("cost"))
 	}
 	return sums, err
 }
 
-// costFacet counts sessions by what they cost, unless there are very many.
+// costFacet counts the sessions of f by what they cost, unless there are very many. sums
+// are what all sessions cost, if that is known.
 func (s lists) costFacet(ctx context.Context, f skein.Filter, p *sessionsPage, sums costs) (facet listFacet, err error) {
 	if s.Prices == nil || p.Total > costly {
 		return facet, nil
 	}
-	if sums == nil {
-		if sums, err = s.allCosts(ctx); err != nil {
+	f.IDs = nil // not those of the chosen cost
+	var ids []skein.SessionID
+	of := map[string]bool{}
+	for one, err := range s.store(ctx).Sessions(ctx, f) {
+		if err != nil {
+			return facet, err
+		}
+		if of[string(one.ID)] = true; len(of) > costly {
+			return facet, nil
+		}
+		ids = append(ids, one.ID)
+	}
+	if sums == nil && ids != nil {
+		if sums, err = s.costsOf(ctx, ids); err != nil {
 			return facet, err
 		}
 	}
 	facet = listFacet{Name: "cost", Title: "Cost"}
 	for _, step := range costSteps() {
-		if f.IDs, err = sums.least(step); err != nil {
-			return facet, err
-		}
-		n, err := total(ctx, skein.CounterOf(s.store(ctx)), f)
+		dear, err := sums.least(step)
 		if err != nil {
 			return facet, err
 		}
-		v := listValue{Name: "$" + step + " or more", Value: step, Count: n}
+		v := listValue{Name: "$" + step + " or more", Value: step}
+		for _, id := range dear {
+			if of[string(id)] {
+				v.Count++
+			}
+		}
 		p.offer("cost", &v, p.Has("cost") == step)
 		facet.Values = append(facet.Values, v)
 	}

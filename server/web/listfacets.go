@@ -82,27 +82,58 @@ func (s lists) stateOf(one *skein.Session) skein.WorkState {
 	return activity.Of(one, activity.Sight{Now: skein.At(s.Now())}).State
 }
 
-// facets counts the sessions of a filter by what can be chosen.
-func (s lists) facets(ctx context.Context, f skein.Filter, p *sessionsPage) (all []listFacet, err error) {
+// facets counts the sessions of a filter by what can be chosen, and by when they were
+// active; f selects total of them.
+//
+// The counts of a facet leave out what is chosen of it. So all that nothing is chosen of
+// are counted at once: going through the sessions is what takes long.
+func (s lists) facets(ctx context.Context, f skein.Filter, p *sessionsPage) (total int, err error) {
 	counter := skein.CounterOf(s.store(ctx))
+	together := []skein.Dimension{skein.ByAgent}
 	for _, c := range choosable() {
-		without := f
-		without.Among = maps.Clone(f.Among)
-		delete(without.Among, c.by)
-		counts, err := counter.CountBy(ctx, without, c.by)
-		if err != nil {
-			return nil, err
-		}
-		if c.by == skein.ByState {
-			if counts, err = s.statesSeen(ctx, without, counts); err != nil {
-				return nil, err
-			}
-		}
-		if facet, ok := s.facet(c, counts, p); ok {
-			all = append(all, facet)
+		if len(f.Among[c.by]) == 0 && c.by != skein.ByAgent {
+			together = append(together, c.by)
 		}
 	}
-	return all, nil
+	if f.Since == 0 && f.Until == 0 {
+		together = append(together, skein.BySlot)
+	}
+	counts, err := counter.CountBy(ctx, f, together...)
+	if err != nil {
+		return 0, err
+	}
+	total = sum(counts[skein.ByAgent])
+	alone := func(without skein.Filter, by skein.Dimension) error {
+		one, err := counter.CountBy(ctx, without, by)
+		counts[by] = one[by]
+		return err
+	}
+	for _, c := range choosable() {
+		without := f
+		if len(f.Among[c.by]) > 0 {
+			without.Among = maps.Clone(f.Among)
+			delete(without.Among, c.by)
+			if err := alone(without, c.by); err != nil {
+				return 0, err
+			}
+		}
+		if c.by == skein.ByState {
+			if counts[c.by], err = s.statesSeen(ctx, without, counts[c.by]); err != nil {
+				return 0, err
+			}
+		}
+		if facet, ok := s.facet(c, counts[c.by], p); ok {
+			p.Facets = append(p.Facets, facet)
+		}
+	}
+	if f.Since != 0 || f.Until != 0 {
+		f.Since, f.Until = 0, 0
+		if err := alone(f, skein.BySlot); err != nil {
+			return 0, err
+		}
+	}
+	p.Times = s.times(counts[skein.BySlot], p)
+	return total, nil
 }
 
 // statesSeen corrects how many sessions are in each state: those of which the events say
@@ -111,6 +142,9 @@ func (s lists) statesSeen(ctx context.Context, f skein.Filter, counts []skein.Co
 	of := map[string]int{}
 	for _, c := range counts {
 		of[c.Of] = c.Sessions
+	}
+	if of[string(skein.StateWorking)]+of[string(skein.StateWaiting)] == 0 {
+		return statesOf(of), nil
 	}
 	f.Among = maps.Clone(f.Among)
 	f.Among[skein.ByState] = []string{string(skein.StateWorking), string(skein.StateWaiting)}
@@ -122,13 +156,18 @@ func (s lists) statesSeen(ctx context.Context, f skein.Filter, counts []skein.Co
 		of[string(one.Activity.State)]--
 		of[string(s.stateOf(&one))]++
 	}
+	return statesOf(of), nil
+}
+
+// statesOf returns how many sessions are in each state, in the order of the facet.
+func statesOf(of map[string]int) []skein.Counted {
 	out := make([]skein.Counted, 0, len(of))
 	for _, state := range []skein.WorkState{skein.StateWorking, skein.StateWaiting, skein.StateFailed, skein.StateIdle, skein.StateEnded} {
 		if n := of[string(state)]; n > 0 {
 			out = append(out, skein.Counted{Of: string(state), Sessions: n})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // facet returns a facet for its counts, and false if there is nothing to choose.
@@ -157,17 +196,11 @@ func (s lists) facet(c listChoice, counts []skein.Counted, p *sessionsPage) (lis
 	return out, len(out.Values) > 1 || len(chosen) > 0
 }
 
-// times returns the facet of when sessions were active, by the quarter hours of those
-// that f selects without its bounds of time.
-func (s lists) times(ctx context.Context, f skein.Filter, p *sessionsPage) (facet listFacet, err error) {
-	f.Since, f.Until = 0, 0
-	slots, err := skein.CounterOf(s.store(ctx)).CountBy(ctx, f, skein.BySlot)
-	if err != nil {
-		return facet, err
-	}
+// times returns the facet of when sessions were active, by their quarter hours.
+func (s lists) times(slots []skein.Counted, p *sessionsPage) listFacet {
 	now := s.Now()
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	facet = listFacet{Name: "since", Title: "Active"}
+	facet := listFacet{Name: "since", Title: "Active"}
 	for _, span := range []struct {
 		name string
 		days int
@@ -192,7 +225,7 @@ func (s lists) times(ctx context.Context, f skein.Filter, p *sessionsPage) (face
 		v := &facet.Values[i]
 		p.offer("since", v, p.Has("since") == v.Value && p.Has("until") == "")
 	}
-	return facet, nil
+	return facet
 }
 
 // Toggle returns the path of the list with a value chosen, or no longer chosen if it is.

@@ -1,10 +1,12 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,12 @@ import (
 
 // listOf has sessions whose facets are known.
 func listOf(t *testing.T, change func(*web.Options)) *visit {
+	t.Helper()
+	return visiting(t, listed(t), change)
+}
+
+// listed returns the store that listOf shows.
+func listed(t *testing.T) skein.Store {
 	t.Helper()
 	store := memory.New()
 	c := &composer{t: t, store: store}
@@ -39,7 +47,59 @@ func listOf(t *testing.T, change func(*web.Options)) *visit {
 	c.begin("s-failed", composedNow, skein.Created{Title: "It failed", Agent: "codex"})
 	c.asks("Do it.")
 	c.put(skein.Say(c.at, skein.Message{Role: skein.RoleAssistant, Error: &skein.ErrorInfo{Message: "overloaded"}}))
-	return visiting(t, store, change)
+	return store
+}
+
+// A noting store notes what it is asked that takes it through many sessions.
+type noting struct {
+	skein.Store
+	notes *notes
+}
+
+type notes struct {
+	counted int // calls of CountBy
+	costs   [][]skein.SessionID
+}
+
+// Unwrap returns the store that is asked.
+func (n noting) Unwrap() skein.Store { return n.Store }
+
+func (n noting) As(u skein.User) skein.Store { return noting{n.Store.As(u), n.notes} }
+
+func (n noting) CountBy(ctx context.Context, f skein.Filter, by ...skein.Dimension) (map[skein.Dimension][]skein.Counted, error) {
+	n.notes.counted++
+	return skein.CountListed(ctx, n.Store, f, by...)
+}
+
+func (n noting) Usage(ctx context.Context, q skein.UsageQuery) ([]skein.UsageRow, error) {
+	if q.By == skein.BySession {
+		n.notes.costs = append(n.notes.costs, q.Sessions)
+	}
+	return n.Store.Usage(ctx, q)
+}
+
+// All facets are counted in one walk through the sessions, those that something is chosen
+// of in one each, and what a session cost is added up only if it is listed.
+func TestFacetsAreCountedTogether(t *testing.T) {
+	var n notes
+	v := visiting(t, noting{listed(t), &n}, nil)
+	v.get("/") // the first visit also asks whether something is running
+	n = notes{}
+	v.get("/")
+	all := n.counted
+	if all > 4 { // the names of projects, the size of the store, the facets, the sub-agents
+		t.Errorf("the list goes through the sessions %d times to count them, want 4", all)
+	}
+	n = notes{}
+	v.get("/?agent=codex&branch=fix%2Fretry&agent=claude-code")
+	if n.counted > all+2 {
+		t.Errorf("with an agent and a branch chosen, the list goes through the sessions %d times, want %d", n.counted, all+2)
+	}
+	for _, ids := range n.costs {
+		if len(ids) == 0 || slices.ContainsFunc(ids, func(id skein.SessionID) bool { return id != "s-0" && id != "s-3" }) {
+			t.Errorf("what %q cost is added up, want the two sessions that are listed", ids)
+		}
+	}
 }
 
 // facetCount returns the count that a page has beside a value of a facet; "" if it does not have it.

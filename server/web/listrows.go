@@ -195,10 +195,11 @@ func (s lists) grouped(ctx context.Context, f skein.Filter, p *sessionsPage, by,
 	if by == "branch" {
 		dim, name = skein.ByBranch, "branch"
 	}
-	counts, err := skein.CounterOf(s.store(ctx)).CountBy(ctx, f, dim)
+	counted, err := skein.CounterOf(s.store(ctx)).CountBy(ctx, f, dim)
 	if err != nil {
 		return err
 	}
+	counts := counted[dim]
 	counts = counts[min(skip, len(counts)):]
 	if len(counts) > groupsShown {
 		counts = counts[:groupsShown]

@@ -69,10 +69,11 @@ func (s projectPages) allOf(ctx context.Context) (*projectsPage, error) {
 		return nil, err
 	}
 	p := &projectsPage{Priced: from.Prices != nil}
-	counts, err := skein.CounterOf(from.Store).CountBy(ctx, skein.Filter{NoChildren: true}, skein.ByRepository)
+	counted, err := skein.CounterOf(from.Store).CountBy(ctx, skein.Filter{NoChildren: true}, skein.ByRepository)
 	if err != nil {
 		return nil, err
 	}
+	counts := counted[skein.ByRepository]
 	costs, most := map[string]price.Sum{}, int64(1)
 	if from.Prices != nil {
 		rows, err := from.Store.Usage(ctx, skein.UsageQuery{By: skein.ByRepository})
@@ -222,7 +223,7 @@ func (s *site) projectNames(ctx context.Context) projectNames {
 	if err != nil {
 		s.Log.Error("the projects cannot be counted", "err", err)
 	}
-	return project.Names(keysOf(counts))
+	return project.Names(keysOf(counts[skein.ByRepository]))
 }
 
 func (s projectPages) chartOf(ctx context.Context, from project.DataSource, key string) (*chart, error) {

@@ -182,24 +182,21 @@ const manyListed = 20_000
 // only if the reader asked for them.
 func (s lists) beside(ctx context.Context, f skein.Filter, p *sessionsPage, sums costs, asked bool) (err error) {
 	counter := skein.CounterOf(s.store(ctx))
-	size, err := total(ctx, counter, skein.Filter{NoChildren: f.NoChildren})
-	if err != nil {
-		return err
-	}
-	if p.Later = p.With("facets", "1"); size > s.Listed && !asked {
-		if !p.Filtered {
-			p.Total = size
+	p.Later = p.With("facets", "1")
+	if !asked {
+		size, err := total(ctx, counter, skein.Filter{NoChildren: f.NoChildren})
+		if err != nil {
+			return err
 		}
-		return nil
+		if size > s.Listed {
+			if !p.Filtered {
+				p.Total = size
+			}
+			return nil
+		}
 	}
 	p.Later = ""
-	if p.Total, err = total(ctx, counter, f); err != nil {
-		return err
-	}
-	if p.Facets, err = s.facets(ctx, f, p); err != nil {
-		return err
-	}
-	if p.Times, err = s.times(ctx, f, p); err != nil {
+	if p.Total, err = s.facets(ctx, f, p); err != nil {
 		return err
 	}
 	if f.NoChildren {
@@ -218,10 +215,15 @@ func (s lists) beside(ctx context.Context, f skein.Filter, p *sessionsPage, sums
 // total returns how many sessions f selects.
 func total(ctx context.Context, counter skein.SessionCounter, f skein.Filter) (n int, err error) {
 	counts, err := counter.CountBy(ctx, f, skein.ByAgent)
+	return sum(counts[skein.ByAgent]), err
+}
+
+// sum returns how many sessions were counted.
+func sum(counts []skein.Counted) (n int) {
 	for _, c := range counts {
 		n += c.Sessions
 	}
-	return n, err
+	return n
 }
 
 // found returns the next sessions of f, at most limit of them.

@@ -19,9 +19,10 @@ func counted(by skein.Dimension) string {
 
 // CountBy implements [skein.SessionCounter]. Values that PostgreSQL cannot store are counted
 // under the text that stands for them.
-func (s reads) CountBy(ctx context.Context, f skein.Filter, by skein.Dimension) (all []skein.Counted, err error) {
+func (s reads) CountBy(ctx context.Context, f skein.Filter, by ...skein.Dimension) (_ map[skein.Dimension][]skein.Counted, err error) {
 	defer skein.Wrapf(&err, "postgres: count")
-	if err := by.Counts(); err != nil {
+	t, err := skein.NewSessionCounts(by...)
+	if err != nil {
 		return nil, err
 	}
 	f.Before = nil
@@ -29,28 +30,32 @@ func (s reads) CountBy(ctx context.Context, f skein.Filter, by skein.Dimension) 
 	if err != nil {
 		return nil, err
 	}
-	from := ` FROM sessions s`
-	if by == skein.ByTag {
-		from += `, unnest(s.tags) t (tag)`
+	for d := range t {
+		from := ` FROM sessions s`
+		if d == skein.ByTag {
+			from += `, unnest(s.tags) t (tag)`
+		}
+		w := s.where(&f)
+		title(w, &f, some)
+		err := s.ask(ctx, `SELECT `+counted(d)+`, count(*)`+from+w.SQL()+` GROUP BY 1`, w.Args, func(r wire.Row) error {
+			var value string
+			var slot skein.Time
+			of, n := any(&value), 0
+			if d == skein.BySlot {
+				of = &slot
+			}
+			if err := r.Scan(of, &n); err != nil {
+				return err
+			}
+			if d == skein.BySlot {
+				value = slot.String()
+			}
+			t[d][value] += n
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	w := s.where(&f)
-	title(w, &f, some)
-	err = s.ask(ctx, `SELECT `+counted(by)+`, count(*)`+from+w.SQL()+` GROUP BY 1`, w.Args, func(r wire.Row) error {
-		var t skein.Counted
-		var slot skein.Time
-		of := any(&t.Of)
-		if by == skein.BySlot {
-			of = &slot
-		}
-		if err := r.Scan(of, &t.Sessions); err != nil {
-			return err
-		}
-		if by == skein.BySlot {
-			t.Of = slot.String()
-		}
-		all = append(all, t)
-		return nil
-	})
-	skein.SortCounted(all)
-	return all, err
+	return t.Sorted(), nil
 }

@@ -62,15 +62,22 @@ func countedBy(t *harness.Test) {
 		if !slices.Equal(got, ids) {
 			t.Errorf("Sessions(%+v) yields %q, want %q", f, got, ids)
 		}
-		for _, by := range []skein.Dimension{skein.ByModelID, skein.ByAgent, skein.ByProject, skein.ByRepository, skein.ByBranch, skein.BySurface, skein.ByTag, skein.ByState, skein.BySlot} {
+		dims := []skein.Dimension{skein.ByModelID, skein.ByAgent, skein.ByProject, skein.ByRepository, skein.ByBranch, skein.BySurface, skein.ByTag, skein.ByState, skein.BySlot}
+		together, err := skein.CounterOf(t.Store).CountBy(t.Context(), f, dims...)
+		t.NoErr("CountBy every dimension", err)
+		for _, by := range dims {
 			counts := map[string]int{}
 			for _, one := range want {
 				for _, of := range by.Values(&one) {
 					counts[of]++
 				}
 			}
-			all, err := skein.CounterOf(t.Store).CountBy(t.Context(), f, by)
+			alone, err := skein.CounterOf(t.Store).CountBy(t.Context(), f, by)
 			t.NoErr("CountBy "+string(by), err)
+			all := alone[by]
+			if !slices.Equal(all, together[by]) {
+				t.Errorf("CountBy(%+v) of every dimension has %v by %s, alone %v", f, together[by], by, all)
+			}
 			sorted := slices.Clone(all)
 			skein.SortCounted(sorted)
 			if !slices.Equal(all, sorted) {
@@ -91,7 +98,7 @@ func countedBy(t *harness.Test) {
 		t.Errorf("failed sessions: %q, want b2", failed)
 	}
 	for _, by := range []skein.Dimension{"", skein.ByDay, skein.BySession, "color"} {
-		_, err := skein.CounterOf(t.Store).CountBy(t.Context(), skein.Filter{}, by)
+		_, err := skein.CounterOf(t.Store).CountBy(t.Context(), skein.Filter{}, skein.ByAgent, by)
 		t.WantErr("CountBy "+string(by), err, skein.ErrInvalid)
 	}
 }
