@@ -8,6 +8,7 @@ import (
 	"html"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -24,6 +25,7 @@ import (
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
+	"github.com/skein-dev/skein/internal/sleep"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/server/gateway"
 	"github.com/skein-dev/skein/server/mcp"
@@ -37,10 +39,12 @@ func NewOpen(f *job.Frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "open [NAME] [flags]",
 		Short: "open the dashboard in a browser and log in with a click",
-		Long: `Open the dashboard of the running server in a browser or, with NAME, the page of
-that session. A button there logs the browser in. If the browser supports it,
-the dashboard gets a window of its own. If there is no browser, or with --print,
-print the link, which logs in once and expires after ten minutes.`,
+		Long: `Open the dashboard in a browser or, with NAME, the page of that session. A
+button there logs the browser in. If no server is running, start one that only
+this machine can reach; it runs until the machine stops or you end its process.
+If the browser supports it, the dashboard gets a window of its own. If there is
+no browser, or with --print, print the link, which logs in once and expires
+after ten minutes.`,
 		Example: "skein open\n\tskein open last",
 		Args:    job.Words(0, 1, "the NAME of a session"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -55,10 +59,6 @@ print the link, which logs in once and expires after ten minutes.`,
 }
 
 func (o *openOptions) run(ctx context.Context, j *job.Job, args []string) error {
-	at, err := runningServer(j)
-	if err != nil {
-		return err
-	}
 	next := "/"
 	if len(args) > 0 {
 		s, err := sessions.Named(ctx, j, args[0])
@@ -66,6 +66,10 @@ func (o *openOptions) run(ctx context.Context, j *job.Job, args []string) error 
 			return err
 		}
 		next = "/sessions/" + url.PathEscape(string(s.ID))
+	}
+	at, err := o.server(ctx, j)
+	if err != nil {
+		return err
 	}
 	link, err := loginLink(ctx, j, at, next)
 	if err != nil {
@@ -87,7 +91,8 @@ func (o *openOptions) run(ctx context.Context, j *job.Job, args []string) error 
 	return nil
 }
 
-// serverFile is the file in which a running server stores its address; the server
+// serverFile is the file in which a running server stores its address and, on the next
+// line, its process ID; the server
 // holds the lock beside it while it runs. After it ends, another program could
 // listen on its port, so the address is used only if the lock is held.
 func serverFile(j *job.Job) string { return filepath.Join(j.Dirs.State, "server") }
@@ -102,7 +107,7 @@ func recordServer(j *job.Job, at string) (forget func(), err error) {
 	if ok, err := lock.TryLock(); err != nil || !ok {
 		return func() {}, err
 	}
-	if err := os.WriteFile(serverFile(j), []byte(at+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(serverFile(j), fmt.Appendf(nil, "%s\n%d\n", at, os.Getpid()), 0o600); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return func() {
@@ -111,25 +116,78 @@ func recordServer(j *job.Job, at string) (forget func(), err error) {
 	}, nil
 }
 
-// runningServer returns the address of the running server.
-func runningServer(j *job.Job) (string, error) {
-	none := fault.Advise(fault.Missing("no server is running"), "start it: skein serve")
-	lock := flock.New(serverFile(j)+".lock", flock.SetPermissions(0o600))
-	if _, err := os.Stat(lock.Path()); err != nil {
-		return "", none
-	}
-	free, err := lock.TryLock()
-	if err != nil {
+// usualAddress is where a server listens unless it is told otherwise. Browsers keep
+// logins and installed apps by address, so a server that is started here uses it too.
+const usualAddress = "127.0.0.1:7433"
+
+// How long a started server may take until it can be reached, and how often to look.
+const (
+	startTime = 30 * time.Second
+	startLook = 20 * time.Millisecond
+)
+
+// startServer starts a server for the same store, which runs on after this process has
+// ended, and returns its address.
+func startServer(ctx context.Context, j *job.Job) (string, error) {
+	listen := usualAddress
+	if l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen); err != nil {
+		listen = "127.0.0.1:0" // another program has it
+	} else if err := l.Close(); err != nil {
 		return "", err
 	}
-	if free {
-		return "", errors.Join(none, lock.Close())
+	if err := j.Detach("--store", j.Place.Path, "serve", "--listen", listen); err != nil {
+		return "", fmt.Errorf("start a server: %w", err)
 	}
-	at, err := os.ReadFile(serverFile(j))
+	wait, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	for {
+		one, err := runningServer(j)
+		if err != nil {
+			return "", err
+		}
+		if one.at != "" {
+			j.Say("started a server at %s, process %s, which runs until that process is ended", one.at, one.process)
+			return one.at, nil
+		}
+		if sleep.For(wait, startLook) != nil {
+			return "", fault.Advise(errors.New("the server that was started cannot be reached"), "start it yourself to see why: skein serve")
+		}
+	}
+}
+
+// A serverAt is a server that runs: its address and its process ID.
+type serverAt struct{ at, process string }
+
+// runningServer returns the address and the process ID of the running server; "" if there
+// is none.
+func runningServer(j *job.Job) (one serverAt, err error) {
+	lock := flock.New(serverFile(j)+".lock", flock.SetPermissions(0o600))
+	if _, err := os.Stat(lock.Path()); err != nil {
+		return one, nil //nolint:nilerr // no server has run here
+	}
+	free, err := lock.TryLock()
+	if err != nil || free {
+		return one, errors.Join(err, lock.Close())
+	}
+	text, err := os.ReadFile(serverFile(j))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", none
+		return one, nil
 	}
-	return strings.TrimSpace(string(at)), err
+	one.at, one.process, _ = strings.Cut(strings.TrimSpace(string(text)), "\n")
+	return one, err
+}
+
+// server returns the address of the running server, or of one that it starts for a store
+// that is one person's, on this machine.
+func (o *openOptions) server(ctx context.Context, j *job.Job) (string, error) {
+	one, err := runningServer(j)
+	switch {
+	case err != nil || one.at != "":
+		return one.at, err
+	case j.Detach != nil && isOwn(j):
+		return startServer(ctx, j)
+	}
+	return "", fault.Advise(fault.Missing("no server is running"), "start it: skein serve")
 }
 
 // loginLink asks the server for a link that logs in, once, and leads to the page

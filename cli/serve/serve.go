@@ -64,7 +64,7 @@ use only the loopback host names, those in --host, and that of --public-url.`,
 		Args: job.Words(0, 0, ""),
 		RunE: f.WithStore(o.run),
 	}
-	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:7433", "address `HOST:PORT` to listen on")
+	c.Flags().StringVar(&o.listen, "listen", usualAddress, "address `HOST:PORT` to listen on")
 	c.Flags().StringSliceVar(&o.hosts, "host", nil, "host `NAME` that browsers may use for the server; can be repeated")
 	c.Flags().StringVar(&o.public, "public-url", "", "`URL` by which browsers reach the server through a proxy: https://sessions.example")
 	c.Flags().StringVar(&o.cert, "tls-cert", "", "`FILE` with the certificate, in PEM")
