@@ -134,10 +134,10 @@ func ShowCommit(ctx context.Context, j *job.Job, word, format string, hide sessi
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
 	o := commitsOptions{most: 1, json: format == inJSON}
-	if t.IsBranch(ctx, word) {
+	if t.Tree.IsBranch(ctx, word) {
 		o.most = maxOfBranch
 	}
-	hashes, err := t.Revisions(ctx, word, o.most)
+	hashes, err := t.Tree.Revisions(ctx, word, o.most)
 	if err != nil || len(hashes) == 0 {
 		return false, nil //nolint:nilerr // it is not a revision
 	}
@@ -207,7 +207,7 @@ func (o *commitsOptions) writeNote(ctx context.Context, t *maskedTracer, r *prov
 	if err != nil || len(n.Files) == 0 {
 		return err
 	}
-	has, err := t.HasNote(ctx, r.Commit.Hash)
+	has, err := t.Notes.Has(ctx, r.Commit.Hash)
 	switch {
 	case err != nil:
 		return err
@@ -215,7 +215,7 @@ func (o *commitsOptions) writeNote(ctx context.Context, t *maskedTracer, r *prov
 		t.job.Say("%.8s has a note already", r.Commit.Hash)
 		return nil
 	}
-	if err := t.WriteNote(ctx, r.Commit.Hash, &n); err != nil {
+	if err := t.Notes.Write(ctx, r.Commit.Hash, &n); err != nil {
 		return err
 	}
 	t.job.Say("%.8s: wrote a note about %s", r.Commit.Hash, terminal.Count(len(n.Files), "file"))
@@ -227,7 +227,7 @@ func (o *commitsOptions) commits(ctx context.Context, t *maskedTracer, args []st
 	name := "HEAD"
 	if len(args) > 0 {
 		name = args[0]
-		hashes, err = t.Revisions(ctx, name, o.most)
+		hashes, err = t.Tree.Revisions(ctx, name, o.most)
 		if err == nil {
 			return hashes, "", nil
 		}
@@ -238,7 +238,7 @@ func (o *commitsOptions) commits(ctx context.Context, t *maskedTracer, args []st
 		hashes, err = t.CommitsOf(ctx, &s)
 		return hashes, s.ID, err
 	}
-	hashes, err = t.Revisions(ctx, name, o.most)
+	hashes, err = t.Tree.Revisions(ctx, name, o.most)
 	return hashes, "", err
 }
 

@@ -51,11 +51,11 @@ func summarize(ctx context.Context, j *job.Job, args []string, secrets sessions.
 		return err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	name := t.Branch(ctx)
+	name := t.Tree.Branch(ctx)
 	if len(args) > 0 {
 		name = args[0]
 	}
-	hashes, err := t.Revisions(ctx, name, maxOfBranch)
+	hashes, err := t.Tree.Revisions(ctx, name, maxOfBranch)
 	if err != nil {
 		return &fault.StatedError{Text: fmt.Sprintf("%s is not a branch or a range of this repository", name), Kind: skein.ErrNotFound}
 	}

@@ -232,7 +232,7 @@ func (o *rewindOptions) back(ctx context.Context, t *maskedTracer, kept rewinds)
 type rewinds struct{ dir, root string }
 
 func keptIn(t *maskedTracer) rewinds {
-	return rewinds{filepath.Join(t.GitDir(), "skein", "rewinds"), t.Root()}
+	return rewinds{filepath.Join(t.Tree.Dir, "skein", "rewinds"), t.Tree.Root}
 }
 
 // A rewindNote says what a rewind took back, so that another one does not try to take it

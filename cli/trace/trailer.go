@@ -40,7 +40,7 @@ wait for it for more than 5 seconds.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, t.Close()) }()
-			if only != "" && !sameFile(t.Common(), only) {
+			if only != "" && !sameFile(t.Tree.Common, only) {
 				return nil
 			}
 			return t.AddTrailers(ctx, file)

@@ -67,12 +67,10 @@ var tooLarge = map[string]string{
 	"store/postgres":             "to be split",
 	"store/sqlite":               "to be split",
 	"interop/importer.Target":    "to be split",
-	"internal/git.WorkTree":      "to be split",
 	"server/acp.relay":           "to be split",
 	"server/acp/record.Recorder": "to be split",
 	"server/acp/own.session":     "to be split",
 	"server/web.lists":           "to be split",
-	"store/provenance.Tracer":    "to be split",
 
 	"..Facts":                            "a noun",
 	"..Filter":                           "a noun",

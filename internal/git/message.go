@@ -6,13 +6,22 @@ import (
 	"strings"
 )
 
-// Notes returns the objects of the notes under a reference, by the commits that they are
-// about; none if there is no such reference. The error is Git's.
-func (r WorkTree) Notes(ctx context.Context, ref string) (map[string]string, error) {
-	if !r.has(ctx, ref) {
+// A NoteRef is the notes under a reference, such as refs/notes/commits.
+type NoteRef struct {
+	tree WorkTree
+	name string
+}
+
+// Notes returns the notes under a reference, which need not exist.
+func (r WorkTree) Notes(ref string) NoteRef { return NoteRef{r, ref} }
+
+// All returns the objects of the notes, by the commits that they are about; none if the
+// reference does not exist. The error is Git's.
+func (n NoteRef) All(ctx context.Context) (map[string]string, error) {
+	if !n.tree.has(ctx, n.name) {
 		return nil, ctx.Err()
 	}
-	out, err := r.run(ctx, "notes", "--ref="+ref, "list")
+	out, err := n.tree.run(ctx, "notes", "--ref="+n.name, "list")
 	all := map[string]string{}
 	for l := range strings.Lines(string(out)) {
 		if object, commit, ok := strings.Cut(strings.TrimSpace(l), " "); ok {
@@ -22,16 +31,15 @@ func (r WorkTree) Notes(ctx context.Context, ref string) (map[string]string, err
 	return all, err
 }
 
-// Object returns the bytes of an object. The error is Git's.
-func (r WorkTree) Object(ctx context.Context, hash string) (string, error) {
-	out, err := r.run(ctx, "cat-file", "blob", hash)
+// Text returns the text of a note, by its object. The error is Git's.
+func (n NoteRef) Text(ctx context.Context, object string) (string, error) {
+	out, err := n.tree.run(ctx, "cat-file", "blob", object)
 	return string(out), err
 }
 
-// AddNote adds a note about a commit under a reference. The error is Git's, also if the
-// commit has one.
-func (r WorkTree) AddNote(ctx context.Context, ref, commit, text string) error {
-	c := r.command(ctx, "notes", "--ref="+ref, "add", "--file=-", commit)
+// Add adds a note about a commit. The error is Git's, also if the commit has one.
+func (n NoteRef) Add(ctx context.Context, commit, text string) error {
+	c := n.tree.command(ctx, "notes", "--ref="+n.name, "add", "--file=-", commit)
 	c.Stdin = strings.NewReader(text)
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("git notes: %s", strings.TrimPrefix(strings.TrimSpace(string(out)), "error: "))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/git"
+	"github.com/skein-dev/skein/internal/gitai"
 	"github.com/skein-dev/skein/internal/repository"
 )
 
@@ -33,8 +34,9 @@ type Report struct {
 // A Tracer answers questions about the files of one repository. It is for one goroutine.
 type Tracer struct {
 	searcher
-	notes    noteCache
-	tree     git.WorkTree
+	Tree  git.WorkTree // that the folder is in
+	Notes *AINotes     // of its repository
+
 	ancestry *git.Ancestry
 	rule     Attributor
 }
@@ -50,7 +52,7 @@ func Open(ctx context.Context, store skein.Store, dir string) (*Tracer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tracer{searcher: newSearcher(store, tree.Root), tree: tree}
+	t := &Tracer{searcher: newSearcher(store, tree.Root), Tree: tree, Notes: &AINotes{ref: tree.Notes(gitai.Ref)}}
 	if at, err := repository.At(tree.Root); err == nil {
 		t.repo = at.Repository
 	}
@@ -81,7 +83,7 @@ func (t *Tracer) Blame(ctx context.Context, q Question) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{File: name}
-	if r.Lines, err = t.tree.Blame(ctx, q.Revision, r.File, q.First, q.Last); err != nil {
+	if r.Lines, err = t.Tree.Blame(ctx, q.Revision, r.File, q.First, q.Last); err != nil {
 		return nil, err
 	}
 	r.Answers, err = t.answers(ctx, r.File, r.Lines)
@@ -97,7 +99,7 @@ func (t *Tracer) relative(file string) (string, error) {
 	if real, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil {
 		file = filepath.Join(real, filepath.Base(file))
 	}
-	name, err := filepath.Rel(t.tree.Root, file)
+	name, err := filepath.Rel(t.Tree.Root, file)
 	return filepath.ToSlash(name), err
 }
 

@@ -464,7 +464,7 @@ func TestTheSessionsOfACommit(t *testing.T) {
 	if !slices.Equal(r.Shares, want) || r.Lines != 4 || r.Commit.Subject != "All three" {
 		t.Errorf("the commit %q with %d lines has the shares %+v, want %+v", r.Commit.Subject, r.Lines, r.Shares, want)
 	}
-	branch, err := tr.Revisions(t.Context(), "work", 10)
+	branch, err := tr.Tree.Revisions(t.Context(), "work", 10)
 	if err != nil || !slices.Equal(branch, []string{hash}) {
 		t.Errorf("Revisions of the branch are %v, %v; want %s", branch, err, hash)
 	}
@@ -475,7 +475,7 @@ func TestTheSessionsOfACommit(t *testing.T) {
 	if of, err := tr.CommitsOf(t.Context(), &x); err != nil || !slices.Equal(of, []string{hash}) {
 		t.Errorf("CommitsOf one are %v, %v; want %s", of, err, hash)
 	}
-	if _, err := tr.Revisions(t.Context(), "--all", 10); err == nil {
+	if _, err := tr.Tree.Revisions(t.Context(), "--all", 10); err == nil {
 		t.Error("Revisions takes an option of Git for a revision")
 	}
 }

@@ -33,7 +33,7 @@ type CommitReport struct {
 // Commit says which sessions have a share in a commit. A merge has no lines of its own.
 // The error is Git's or the store's.
 func (t *Tracer) Commit(ctx context.Context, hash string) (*CommitReport, error) {
-	added, err := t.tree.Added(ctx, hash)
+	added, err := t.Tree.Added(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (t *Tracer) Commit(ctx context.Context, hash string) (*CommitReport, error)
 // Staged is as Commit, for the commit that would be made now. The error is Git's or the
 // store's.
 func (t *Tracer) Staged(ctx context.Context) (*CommitReport, error) {
-	added, err := t.tree.Staged(ctx)
+	added, err := t.Tree.Staged(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -88,19 +88,6 @@ func (t *Tracer) shared(ctx context.Context, added *git.AddedLines) (*CommitRepo
 	return r, nil
 }
 
-// Revisions returns the hashes of the commits that a revision or a range names, such as
-// HEAD~3, main..work or a branch: of a range all, of a branch those that the branch main
-// or master does not have, or else at most the newest most. The error is Git's.
-func (t *Tracer) Revisions(ctx context.Context, name string, most int) ([]string, error) {
-	return t.tree.Revisions(ctx, name, most)
-}
-
-// IsBranch reports whether the repository has a branch with this name.
-func (t *Tracer) IsBranch(ctx context.Context, name string) bool { return t.tree.IsBranch(ctx, name) }
-
-// Branch is the branch that is checked out, or HEAD if none is.
-func (t *Tracer) Branch(ctx context.Context) string { return t.tree.Branch(ctx) }
-
 // maxTouching is how many commits after a session are looked at for lines of it.
 const maxTouching = 300
 
@@ -114,7 +101,7 @@ func (t *Tracer) CommitsOf(ctx context.Context, x *skein.Session) ([]string, err
 		return nil, err
 	}
 	files, since := t.filesOf(x, writes), x.Created-slack
-	all, err := t.tree.Touching(ctx, files, since)
+	all, err := t.Tree.Touching(ctx, files, since)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +162,7 @@ func (t *Tracer) madeBy(ctx context.Context, x *skein.Session) (all []string, er
 	if err != nil || len(lost) == 0 {
 		return all, err
 	}
-	commits, err := t.tree.Since(ctx, x.Created-slack, git.Branches, git.Remotes)
+	commits, err := t.Tree.Since(ctx, x.Created-slack, git.Branches, git.Remotes)
 	for _, c := range commits {
 		if slices.ContainsFunc(lost[c.Subject], func(at skein.Time) bool { return max(at-c.Time, c.Time-at) <= 2*slack }) {
 			all = append(all, c.Hash)
@@ -211,7 +198,7 @@ func (t *Tracer) withLinesOf(ctx context.Context, writes []Write, since skein.Ti
 	if len(wrote) < enoughMoved {
 		return nil, nil
 	}
-	commits, err := t.tree.Since(ctx, since, git.Branches)
+	commits, err := t.Tree.Since(ctx, since, git.Branches)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +209,7 @@ func (t *Tracer) withLinesOf(ctx context.Context, writes []Write, since skein.Ti
 		}
 	}
 	found := map[string]map[string]bool{}
-	err = t.tree.EachAdded(ctx, hashes, func(hash, line string) {
+	err = t.Tree.EachAdded(ctx, hashes, func(hash, line string) {
 		if line = strings.TrimSpace(line); wrote[line] {
 			if found[hash] == nil {
 				found[hash] = map[string]bool{}

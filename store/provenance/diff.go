@@ -44,7 +44,7 @@ func (t *Tracer) Diff(ctx context.Context, x *skein.Session, first, last int, ba
 		if err != nil {
 			return nil, err
 		}
-		if base, err = t.tree.At(ctx, x.Created); err != nil {
+		if base, err = t.Tree.At(ctx, x.Created); err != nil {
 			return nil, err
 		}
 	}
@@ -120,7 +120,7 @@ func (d *differ) add(ctx context.Context, x *skein.Session, w *Write) error {
 // then, and returns what it makes of the file.
 func (d *differ) again(ctx context.Context, name string, w *Write) (f *FileDiff, is edits.File, ok bool, err error) {
 	f = &d.all[d.at[name]]
-	hash, err := d.tree.At(ctx, w.Time)
+	hash, err := d.Tree.At(ctx, w.Time)
 	if err != nil {
 		return f, is, false, err
 	}
@@ -146,7 +146,7 @@ func applied(w *Write, f edits.File) (edits.File, bool) {
 
 // content returns a file as it is in a commit.
 func (d *differ) content(ctx context.Context, hash, name string) (edits.File, error) {
-	mode, text, err := d.tree.Content(ctx, hash, name)
+	mode, text, err := d.Tree.Content(ctx, hash, name)
 	return edits.File{Mode: mode, Text: text}, err
 }
 
@@ -194,7 +194,7 @@ func (t *Tracer) Backward(ctx context.Context, changes []FileDiff) (patch string
 		b.WriteString(back)
 		text, known := now[f.Path]
 		if !known {
-			file, err := os.ReadFile(filepath.Join(t.tree.Root, filepath.FromSlash(f.Path)))
+			file, err := os.ReadFile(filepath.Join(t.Tree.Root, filepath.FromSlash(f.Path)))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return "", err
 			}
@@ -209,26 +209,17 @@ func (t *Tracer) Backward(ctx context.Context, changes []FileDiff) (patch string
 		}
 	}
 	if patch = b.String(); patch != "" {
-		err = t.tree.Apply(ctx, patch, "--check")
+		err = t.Tree.Apply(ctx, patch, "--check")
 	}
 	return patch, err
 }
 
 // Apply changes the files as a patch says, all or none. The error is Git's, and says what
 // does not fit.
-func (t *Tracer) Apply(ctx context.Context, patch string) error { return t.tree.Apply(ctx, patch) }
+func (t *Tracer) Apply(ctx context.Context, patch string) error { return t.Tree.Apply(ctx, patch) }
 
 // Undo takes back what Apply did, all or none. The error is Git's, and says
 // what does not fit.
 func (t *Tracer) Undo(ctx context.Context, patch string) error {
-	return t.tree.Apply(ctx, patch, "--reverse")
+	return t.Tree.Apply(ctx, patch, "--reverse")
 }
-
-// Root is the top folder of the working tree.
-func (t *Tracer) Root() string { return t.tree.Root }
-
-// GitDir is the folder that Git keeps for the working tree.
-func (t *Tracer) GitDir() string { return t.tree.Dir }
-
-// Common is the folder that all working trees of the repository share.
-func (t *Tracer) Common() string { return t.tree.Common }

@@ -10,16 +10,65 @@ import (
 	"github.com/skein-dev/skein/internal/gitai"
 )
 
-// A noteCache has the notes of Git AI in the repository.
-type noteCache struct {
+// AINotes are the notes of Git AI in a repository. It looks for them when they are first
+// needed. It is used by one goroutine.
+type AINotes struct {
+	ref     git.NoteRef
 	objects map[string]string      // by commit
 	read    map[string]*gitai.Note // by object; nil if the repository was not asked
+}
+
+// about returns the note about a commit; nil if there is none, or it cannot be read. The
+// error is Git's.
+func (n *AINotes) about(ctx context.Context, commit string) (*gitai.Note, error) {
+	object, err := n.object(ctx, commit)
+	if err != nil || object == "" {
+		return nil, err
+	}
+	note, ok := n.read[object]
+	if !ok {
+		text, err := n.ref.Text(ctx, object)
+		if err != nil {
+			return nil, err
+		}
+		if is, err := gitai.Parse(text); err == nil {
+			note = &is
+		}
+		n.read[object] = note
+	}
+	return note, nil
+}
+
+// object returns the object of the note about a commit; "" if there is none. The
+// error is Git's.
+func (n *AINotes) object(ctx context.Context, commit string) (string, error) {
+	if n.read == nil {
+		all, err := n.ref.All(ctx)
+		if err != nil {
+			return "", err
+		}
+		n.objects, n.read = all, map[string]*gitai.Note{}
+	}
+	return n.objects[commit], nil
+}
+
+// Write adds a note about a commit to the repository. The error is Git's, also if the
+// commit has one already.
+func (n *AINotes) Write(ctx context.Context, commit string, note *gitai.Note) error {
+	n.objects, n.read = nil, nil // to be read again
+	return n.ref.Add(ctx, commit, note.String())
+}
+
+// Has reports whether a commit has a note of Git AI. The error is Git's.
+func (n *AINotes) Has(ctx context.Context, commit string) (bool, error) {
+	object, err := n.object(ctx, commit)
+	return object != "", err
 }
 
 // noted returns the session that a note names as the author of a line, if the store has
 // it; else nil. A note that cannot be read names nobody. The error is Git's or the store's.
 func (t *Tracer) noted(ctx context.Context, l *git.Line) (*Write, error) {
-	n, err := t.note(ctx, l.Commit.Hash)
+	n, err := t.Notes.about(ctx, l.Commit.Hash)
 	if err != nil || n == nil {
 		return nil, err
 	}
@@ -34,40 +83,19 @@ func (t *Tracer) noted(ctx context.Context, l *git.Line) (*Write, error) {
 	return &Write{Place: skein.Place{Session: x.ID}, Model: a.Model}, nil
 }
 
-// note returns the note about a commit; nil if there is none, or it cannot be read. The
-// error is Git's.
-func (t *Tracer) note(ctx context.Context, commit string) (*gitai.Note, error) {
-	object, err := t.noteObject(ctx, commit)
-	if err != nil || object == "" {
-		return nil, err
-	}
-	n, ok := t.notes.read[object]
-	if !ok {
-		text, err := t.tree.Object(ctx, object)
-		if err != nil {
-			return nil, err
-		}
-		if note, err := gitai.Parse(text); err == nil {
-			n = &note
-		}
-		t.notes.read[object] = n
-	}
-	return n, nil
-}
-
 // notedOf returns the hashes of the commits since session x began whose notes name it, of
 // the first 300 that have one. The error is Git's.
 func (t *Tracer) notedOf(ctx context.Context, x *skein.Session) (all []string, err error) {
-	if _, err := t.noteObject(ctx, ""); err != nil || len(t.notes.objects) == 0 {
+	if _, err := t.Notes.object(ctx, ""); err != nil || len(t.Notes.objects) == 0 {
 		return nil, err
 	}
-	commits, err := t.tree.Since(ctx, x.Created-slack, git.Branches, git.Remotes)
+	commits, err := t.Tree.Since(ctx, x.Created-slack, git.Branches, git.Remotes)
 	looked := 0
 	for _, c := range commits {
 		if err != nil || looked == maxTouching {
 			break
 		}
-		n, nerr := t.note(ctx, c.Hash)
+		n, nerr := t.Notes.about(ctx, c.Hash)
 		if err = nerr; n == nil {
 			continue
 		}
@@ -79,19 +107,6 @@ func (t *Tracer) notedOf(ctx context.Context, x *skein.Session) (all []string, e
 		}
 	}
 	return all, err
-}
-
-// noteObject returns the object of the note about a commit; "" if there is none. The
-// error is Git's.
-func (t *Tracer) noteObject(ctx context.Context, commit string) (string, error) {
-	if t.notes.read == nil {
-		all, err := t.tree.Notes(ctx, gitai.Ref)
-		if err != nil {
-			return "", err
-		}
-		t.notes = noteCache{all, map[string]*gitai.Note{}}
-	}
-	return t.notes.objects[commit], nil
 }
 
 // tools are what Git AI calls the agents whose sessions have another name here.
@@ -159,17 +174,4 @@ func (t *Tracer) bySession(ctx context.Context, r *Report) (all []SessionLines, 
 		all[at].Lines = append(all[at].Lines, r.Lines[i].Number)
 	}
 	return all, nil
-}
-
-// WriteNote adds a note about a commit to the repository. The error is Git's, also if the
-// commit has one already.
-func (t *Tracer) WriteNote(ctx context.Context, commit string, n *gitai.Note) error {
-	t.notes = noteCache{} // to be read again
-	return t.tree.AddNote(ctx, gitai.Ref, commit, n.String())
-}
-
-// HasNote reports whether a commit has a note of Git AI. The error is Git's.
-func (t *Tracer) HasNote(ctx context.Context, commit string) (bool, error) {
-	object, err := t.noteObject(ctx, commit)
-	return object != "", err
 }

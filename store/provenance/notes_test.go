@@ -95,13 +95,13 @@ func TestACommitAsANoteOfGitAI(t *testing.T) {
 	if text := n.String(); !strings.HasPrefix(text, "\"a b.go\"\n  "+gitai.Key("coder", "one")+"::t_") || !strings.Contains(text, " 1-2\n---\n{") {
 		t.Errorf("the note is\n%s", text)
 	}
-	if err := tr.WriteNote(t.Context(), hash, &n); err != nil {
+	if err := tr.Notes.Write(t.Context(), hash, &n); err != nil {
 		t.Fatal(err)
 	}
-	if has, err := tr.HasNote(t.Context(), hash); err != nil || !has {
+	if has, err := tr.Notes.Has(t.Context(), hash); err != nil || !has {
 		t.Errorf("HasNote = %v, %v", has, err)
 	}
-	if err := tr.WriteNote(t.Context(), hash, &n); err == nil {
+	if err := tr.Notes.Write(t.Context(), hash, &n); err == nil {
 		t.Error("a second note replaces the first")
 	}
 }

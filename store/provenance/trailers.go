@@ -28,14 +28,14 @@ var scissors = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // and a merge has no lines of its own. The error is Git's, the store's or the file's.
 func (t *Tracer) AddTrailers(ctx context.Context, file string) error {
 	text, err := os.ReadFile(file)
-	if err != nil || t.tree.Merging(ctx) {
+	if err != nil || t.Tree.Merging(ctx) {
 		return err
 	}
 	all := string(text)
 	if cut := scissors().FindStringIndex(all); cut != nil {
 		all = all[:cut[0]]
 	}
-	if says, err := t.tree.Says(ctx, all); err != nil || !says {
+	if says, err := t.Tree.Says(ctx, all); err != nil || !says {
 		return err
 	}
 	var ids []skein.SessionID
@@ -63,5 +63,5 @@ func (t *Tracer) AddTrailers(ctx context.Context, file string) error {
 	for i, id := range ids {
 		trailers[i] = Trailer + ": " + string(id)
 	}
-	return t.tree.AddTrailers(ctx, file, trailers)
+	return t.Tree.AddTrailers(ctx, file, trailers)
 }

@@ -32,7 +32,7 @@ func (s DataSource) Commits(ctx context.Context, dir string, most int) (all []Sh
 		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	hashes, err := t.Revisions(ctx, "HEAD", most+1)
+	hashes, err := t.Tree.Revisions(ctx, "HEAD", most+1)
 	if err != nil {
 		return nil, false, err
 	}

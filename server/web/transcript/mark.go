@@ -18,13 +18,13 @@ func (t *transcriber) mark(e skein.Event) {
 	}
 }
 
-// A marker makes the marks of one page.
-type marker struct {
+// pageMarks makes the marks of one page.
+type pageMarks struct {
 	worker string // the program that worked last, and its host
 }
 
 // divider returns the mark for an event that is not a message; nil for none.
-func (k *marker) divider(texts *abridger, e skein.Event) *divider {
+func (k *pageMarks) divider(texts *abridger, e skein.Event) *divider {
 	var m *divider
 	switch e.Kind {
 	case skein.KindCompacted:
@@ -117,7 +117,7 @@ func changedMark(c *skein.Changed) *divider {
 
 // program tells of a program that takes over from another one, or ends in a way that it
 // should not. Coming and going is otherwise no part of the conversation.
-func (k *marker) program(e skein.Event) *divider {
+func (k *pageMarks) program(e skein.Event) *divider {
 	p, err := skein.Decode[skein.Program](e)
 	if err != nil {
 		return nil

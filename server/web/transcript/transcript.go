@@ -199,7 +199,7 @@ type transcriber struct {
 	*Maker
 	Transcript
 	abridger
-	marker
+	pageMarks
 	list      *price.List // nil if there are none
 	states    map[string]skein.ToolState
 	answers   map[string]*toolResult
