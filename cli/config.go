@@ -97,6 +97,9 @@ over your own config.toml. With the name of a SETTING, print only its value.
   desktop = true
   ntfy = "https://ntfy.sh/TOPIC"  # the token in NTFY_TOKEN
   webhook = "https://example.org/hook"
+  telegram = "4711"               # ID of a chat; also discord, slack
+  email = "ada@example.org"
+  smtp = "smtps://ada@mail.example.org" # SMTP_PASSWORD
 
   [[price]]                       # (*) dollars per million tokens
   model = "my-model*"

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/mail"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,6 +18,11 @@ type OwnNotify struct {
 	Webhook   string   `toml:"webhook"`
 	SecretEnv string   `toml:"secret_env"` // variable with the secret that signs what the webhook gets
 	Ntfy      string   `toml:"ntfy"`       // address with the topic
+	Telegram  string   `toml:"telegram"`   // ID of a chat; the tokens are the gateway's
+	Discord   string   `toml:"discord"`    // ID of a channel
+	Slack     string   `toml:"slack"`      // ID of a channel or person
+	Email     string   `toml:"email"`      // who gets e-mail
+	SMTP      string   `toml:"smtp"`       // smtps://USER@SERVER, or smtp: for STARTTLS
 }
 
 // notices are what notices can be about.
@@ -46,6 +52,21 @@ func (s *Settings) readNotify(file string, o OwnNotify) error {
 		}
 		if address != "" {
 			s.Values["notify."+name] = SettingValue{"set", file} // the address may be a secret
+		}
+	}
+	if o.Email != "" || o.SMTP != "" {
+		if _, err := mail.ParseAddress(o.Email); err != nil {
+			return bad("email: want an address, such as ada@example.org")
+		}
+		if u, err := url.Parse(o.SMTP); err != nil || u.Hostname() == "" || u.Scheme != "smtps" && u.Scheme != "smtp" {
+			return bad("smtp: want a mail server, such as smtps://ada@mail.example.org")
+		} else if _, has := u.User.Password(); has {
+			return bad("smtp: put the password into the environment, as SMTP_PASSWORD")
+		}
+	}
+	for name, to := range map[string]string{"telegram": o.Telegram, "discord": o.Discord, "slack": o.Slack, "email": o.Email} {
+		if to != "" {
+			s.Values["notify."+name] = SettingValue{to, file}
 		}
 	}
 	if o.Desktop {

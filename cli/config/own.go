@@ -241,8 +241,8 @@ func (s *Settings) gatewayStrangers(file string, v any) {
 	s.strangers(file, "gateway", known, "allow", "api")
 }
 
-// IsSurface reports whether the gateway looks up a secret with this name in the key
-// ring.
+// IsSurface reports whether the gateway, or a notice, looks up a secret with this name in
+// the key ring.
 func IsSurface(name string) bool {
-	return slices.Contains([]string{"telegram", "discord", "slack", "slack-app"}, name) || strings.HasPrefix(name, "inbox.")
+	return slices.Contains([]string{"telegram", "discord", "slack", "slack-app", "smtp"}, name) || strings.HasPrefix(name, "inbox.")
 }

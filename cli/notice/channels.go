@@ -6,13 +6,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/wneessen/go-mail"
+
 	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/surface"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/gateway/webhook"
 )
@@ -32,7 +38,74 @@ func Channels(j *job.Job) (all []Channel) {
 	if o.Ntfy != "" {
 		all = append(all, Channel{"ntfy", func(ctx context.Context, n Notice) error { return byNtfy(ctx, j, n) }})
 	}
+	for _, chat := range []struct{ service, id string }{{"telegram", o.Telegram}, {"discord", o.Discord}, {"slack", o.Slack}} {
+		if chat.id != "" {
+			all = append(all, Channel{chat.service, func(ctx context.Context, n Notice) error { return byChat(ctx, j, chat.service, chat.id, n) }})
+		}
+	}
+	if o.Email != "" {
+		all = append(all, Channel{"e-mail", func(ctx context.Context, n Notice) error { return byMail(ctx, j, n) }})
+	}
 	return all
+}
+
+// byChat sends n into a chat of a service, as the gateway's bot.
+func byChat(ctx context.Context, j *job.Job, service, chat string, n Notice) error {
+	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	to, err := surface.Address(service, chat)
+	if err != nil {
+		return err
+	}
+	s, err := surface.Open(j, service, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return s.Send(ctx, to, strings.TrimSpace(render.Line(n.Title)+"\n"+n.Text))
+}
+
+// byMail sends n as e-mail.
+func byMail(ctx context.Context, j *job.Job, n Notice) error {
+	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	at, err := url.Parse(j.Settings.Notify.SMTP)
+	if err != nil {
+		return err
+	}
+	m := mail.NewMsg()
+	from, user := j.Settings.Notify.Email, at.User.Username()
+	if strings.Contains(user, "@") {
+		from = user
+	}
+	if err := errors.Join(m.From(from), m.To(j.Settings.Notify.Email)); err != nil {
+		return err
+	}
+	m.Subject(render.Line(n.Title))
+	m.SetDateWithValue(j.Now())
+	m.SetMessageID()
+	m.SetBodyString(mail.TypeTextPlain, n.Text)
+	how, auth := []mail.Option{mail.WithTimeout(sendTime), mail.WithTLSPortPolicy(mail.TLSMandatory)}, mail.SMTPAuthAutoDiscover
+	switch host, err := netip.ParseAddr(at.Hostname()); {
+	case at.Scheme == "smtps":
+		how = append(how, mail.WithSSLPort(false))
+	case at.Hostname() == "localhost", err == nil && host.IsLoopback(): // what is sent does not leave the machine
+		how, auth = append(how, mail.WithTLSPortPolicy(mail.TLSOpportunistic)), mail.SMTPAuthPlainNoEnc
+	}
+	if port, err := strconv.Atoi(at.Port()); err == nil {
+		how = append(how, mail.WithPort(port))
+	}
+	if user != "" {
+		password, err := surface.Secret(j, "smtp", "SMTP_PASSWORD")
+		if err != nil {
+			return err
+		}
+		how = append(how, mail.WithSMTPAuth(auth), mail.WithUsername(user), mail.WithPassword(password))
+	}
+	c, err := mail.NewClient(at.Hostname(), how...)
+	if err != nil {
+		return err
+	}
+	return c.DialAndSendWithContext(ctx, m)
 }
 
 // desktop shows n with the desktop's own program: notify-send of libnotify, or macOS's

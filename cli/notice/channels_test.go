@@ -26,11 +26,16 @@ func TestANoticeArrives(t *testing.T) {
 		got = append(got, r.URL.Path+" "+r.Header.Get("Authorization")+" "+r.Header.Get("Skein-Source")+" "+string(b))
 		if strings.HasSuffix(r.URL.Path, "/moved") {
 			http.Redirect(w, r, "/", http.StatusFound)
+			return
 		}
+		_, _ = io.WriteString(w, `{"ok":true,"result":{}}`) //nolint:errcheck // the client says what it misses
 	}))
 	defer s.Close()
-	vars := map[string]string{"SECRET": "0123456789abcdef", "NTFY_TOKEN": "tk"}
+	vars := map[string]string{"SECRET": "0123456789abcdef", "NTFY_TOKEN": "tk", "TELEGRAM_BOT_TOKEN": "tg", "DISCORD_BOT_TOKEN": "dc", "SLACK_BOT_TOKEN": "xoxb-b", "SLACK_APP_TOKEN": "xapp-a"}
 	j := &job.Job{Env: &config.Env{Now: time.Now, Getenv: func(n string) string { return vars[n] }, OS: runtime.GOOS}}
+	at := &config.OwnSurface{API: s.URL}
+	j.Settings.Gateway.Telegram, j.Settings.Gateway.Discord, j.Settings.Gateway.Slack = at, at, at
+	j.Dirs.State = t.TempDir()
 	n := Notice{About: "waiting", Title: "Tea: waiting", Text: "rm x", Session: "s"}
 	send := func(o config.OwnNotify) error {
 		t.Helper()
@@ -47,13 +52,16 @@ func TestANoticeArrives(t *testing.T) {
 	}{
 		{config.OwnNotify{Webhook: s.URL + "/hook", SecretEnv: "SECRET"}, `/hook  notice {"about":"waiting","title":"Tea: waiting","text":"rm x","session":"s","at":`},
 		{config.OwnNotify{Ntfy: s.URL + "/tea"}, `/ Bearer tk  {"message":"rm x","priority":4,"tags":["waiting"],"title":"Tea: waiting","topic":"tea"}`},
+		{config.OwnNotify{Telegram: "4711"}, `/bottg/sendMessage   {"chat_id":4711,"text":"Tea: waiting\nrm x",`},
+		{config.OwnNotify{Discord: "80351110224678912"}, `/api/v9/channels/80351110224678912/messages Bot dc  {"content":"Tea: waiting\nrm x",`},
+		{config.OwnNotify{Slack: "C024BE91L"}, `/chat.postMessage Bearer xoxb-b  channel=C024BE91L&markdown_text=Tea%3A+waiting%0Arm+x&`},
 	} {
 		got = nil
 		if err := send(c.o); err != nil || len(got) != 1 || !strings.HasPrefix(got[0], c.want) {
 			t.Errorf("%+v sends %q, %v, want %q", c.o, got, err, c.want)
 		}
 	}
-	for _, o := range []config.OwnNotify{{Webhook: s.URL + "/moved"}, {Webhook: s.URL, SecretEnv: "NONE"}, {Ntfy: "https://host"}, {Webhook: "http://127.0.0.1:1/secret"}} {
+	for _, o := range []config.OwnNotify{{Webhook: s.URL + "/moved"}, {Webhook: s.URL, SecretEnv: "NONE"}, {Ntfy: "https://host"}, {Webhook: "http://127.0.0.1:1/secret"}, {Telegram: "@ada"}, {Discord: "general"}, {Slack: "#general"}} {
 		if err := send(o); err == nil || strings.Contains(err.Error(), "/secret") {
 			t.Errorf("%+v: %v, want an error without the address", o, err)
 		}

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"path/filepath"
@@ -12,16 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
+	"github.com/skein-dev/skein/cli/surface"
 	"github.com/skein-dev/skein/cli/thread"
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/gateway"
-	"github.com/skein-dev/skein/server/gateway/discord"
-	"github.com/skein-dev/skein/server/gateway/slack"
-	"github.com/skein-dev/skein/server/gateway/telegram"
 	"github.com/skein-dev/skein/server/gateway/webhook"
 )
 
@@ -151,7 +147,7 @@ func openGateway(ctx context.Context, j *job.Job, allow []string, log *slog.Logg
 // requests.
 func surfaces(j *job.Job, log *slog.Logger) (all []gateway.Surface, sources []*webhook.Caller, err error) {
 	for _, name := range slices.Sorted(maps.Keys(j.Settings.Gateway.Named())) {
-		s, err := surface(j, name, j.Settings.Gateway.Named()[name], log)
+		s, err := surface.Open(j, name, log)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -162,7 +158,7 @@ func surfaces(j *job.Job, log *slog.Logger) (all []gateway.Surface, sources []*w
 		if o.SecretEnv == "" {
 			return nil, nil, fault.Usage("gateway.inbox.%s: want secret_env, the name of the variable that holds the secret", name)
 		}
-		secret, err := surfaceSecret(j, "inbox."+name, o.SecretEnv)
+		secret, err := surface.Secret(j, "inbox."+name, o.SecretEnv)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -173,46 +169,4 @@ func surfaces(j *job.Job, log *slog.Logger) (all []gateway.Surface, sources []*w
 		all, sources = append(all, s), append(sources, s)
 	}
 	return all, sources, nil
-}
-
-// surface makes the surface with this name.
-func surface(j *job.Job, name string, o *config.OwnSurface, log *slog.Logger) (gateway.Surface, error) {
-	switch name {
-	case "telegram":
-		token, err := surfaceSecret(j, name, "TELEGRAM_BOT_TOKEN")
-		if err != nil {
-			return nil, err
-		}
-		return telegram.New(telegram.Options{Token: token, URL: o.API, Log: log})
-	case "discord":
-		token, err := surfaceSecret(j, name, "DISCORD_BOT_TOKEN")
-		if err != nil {
-			return nil, err
-		}
-		return discord.New(discord.Options{Token: token, URL: o.API, Seen: filepath.Join(j.Dirs.State, "discord.json"), Log: log})
-	case "slack":
-		bot, err := surfaceSecret(j, name, "SLACK_BOT_TOKEN")
-		if err != nil {
-			return nil, err
-		}
-		app, err := surfaceSecret(j, "slack-app", "SLACK_APP_TOKEN")
-		if err != nil {
-			return nil, err
-		}
-		return slack.New(slack.Options{BotToken: bot, AppToken: app, URL: o.API, Log: log})
-	}
-	return nil, fault.Usage("gateway.%s: unknown service", name)
-}
-
-// surfaceSecret returns a token or secret from the environment or the key ring.
-func surfaceSecret(j *job.Job, name, variable string) (string, error) {
-	if v := j.Getenv(variable); v != "" {
-		return v, nil
-	}
-	if secret := j.Secret(); secret != nil {
-		if v, err := secret(name); v != "" || err != nil {
-			return v, err
-		}
-	}
-	return "", fault.Advise(fmt.Errorf("gateway.%s: no secret found", name), "put it into the environment: %s", variable)
 }

@@ -70,7 +70,7 @@ func allowedRows(j *job.Job) (rows []web.SettingRow) {
 
 // noticeRows returns how notices are sent. Addresses may be secrets.
 func noticeRows(j *job.Job) (rows []web.SettingRow) {
-	for _, one := range []namedSetting{{"desktop", "On the desktop"}, {"webhook", "Webhook"}, {"ntfy", "ntfy"}} {
+	for _, one := range []namedSetting{{"desktop", "On the desktop"}, {"webhook", "Webhook"}, {"ntfy", "ntfy"}, {"telegram", "Telegram"}, {"discord", "Discord"}, {"slack", "Slack"}, {"email", "E-mail"}} {
 		row := web.SettingRow{Name: one.title, Value: "off"}
 		if v, set := j.Settings.Values["notify."+one.name]; set {
 			row.Value, row.From = "on", j.Tilde(v.From)

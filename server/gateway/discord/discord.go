@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -201,6 +202,15 @@ func (b *Bot) take(ctx context.Context, m *message, take func(context.Context, g
 		return err
 	}
 	return b.seen.put(m.Channel, m.ID, direct)
+}
+
+// Address returns what [Bot.Send] sends to: a channel, given by its ID.
+// An error wraps [skein.ErrInvalid].
+func Address(channel string) (to string, err error) {
+	if _, err := strconv.ParseUint(channel, 10, 64); err != nil {
+		return "", fmt.Errorf("%w channel %q: want the ID of a channel, which is a number", skein.ErrInvalid, channel)
+	}
+	return string(skein.MustJSON(channel)), nil
 }
 
 // Send implements [gateway.Surface].

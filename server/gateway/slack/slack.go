@@ -192,6 +192,15 @@ func plain(text, me string) string {
 	return strings.TrimSpace(strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(text))
 }
 
+// Address returns what [App.Send] sends to: a channel or a person, given by the ID.
+// An error wraps [skein.ErrInvalid].
+func Address(channel string) (to string, err error) {
+	if strings.Trim(channel, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" || !strings.ContainsRune("CDGUW", rune((channel + " ")[0])) {
+		return "", fmt.Errorf("%w channel %q: want the ID of a channel or person, such as C024BE91L", skein.ErrInvalid, channel)
+	}
+	return string(skein.MustJSON(channelThread{Channel: channel})), nil
+}
+
 // Send implements [gateway.Surface].
 func (a *App) Send(ctx context.Context, to, text string) error {
 	var s channelThread

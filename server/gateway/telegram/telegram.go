@@ -136,6 +136,16 @@ type chatTopic struct {
 	Thread int   `json:"thread,omitempty"`
 }
 
+// Address returns what [Bot.Send] sends to: a chat, given by its ID. A group's ID is negative.
+// An error wraps [skein.ErrInvalid].
+func Address(chat string) (to string, err error) {
+	id, err := strconv.ParseInt(chat, 10, 64)
+	if err != nil {
+		return "", fmt.Errorf("%w chat %q: want the ID of a chat, which is a number", skein.ErrInvalid, chat)
+	}
+	return string(skein.MustJSON(chatTopic{Chat: id})), nil
+}
+
 // message returns what a person said; false if an update is something else.
 func (b *Bot) message(u *botUpdate) (gateway.Message, bool) {
 	m := u.Message
