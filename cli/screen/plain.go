@@ -176,6 +176,10 @@ func (p *PlainScreen) Ask(ctx context.Context, q Question) (string, error) {
 	}
 }
 
+// Unread implements [Screen]: there is nothing, because each line is read when it is
+// needed.
+func (p *PlainScreen) Unread() []string { return nil }
+
 // Prefill implements [Screen]. It does nothing.
 func (p *PlainScreen) Prefill(string) {}
 

@@ -63,10 +63,25 @@ func (t *Terminal) enter() {
 	t.nudge()
 }
 
+// Unread implements [Screen].
+func (t *Terminal) Unread() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := t.said
+	if text := strings.TrimSpace(t.edit.text); text != "" {
+		all = append(all, text)
+	}
+	t.said, t.edit = nil, editor{cut: t.edit.cut}
+	return all
+}
+
 // Prefill implements [Screen].
 func (t *Terminal) Prefill(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if typed := t.edit.text; typed != "" {
+		text += "\n" + typed
+	}
 	t.edit.set(text)
 	t.show("")
 }

@@ -45,8 +45,12 @@ type Screen interface {
 	// of Read.
 	Ask(ctx context.Context, q Question) (string, error)
 
-	// Prefill puts text into the editor.
+	// Prefill puts text into the editor, before what is being typed there.
 	Prefill(text string)
+
+	// Unread returns what the person has typed and Read has not returned, the line
+	// that is not finished last, and forgets it. What is still in a pipe is not read.
+	Unread() []string
 
 	// Close restores the terminal. Errors are the terminal's.
 	Close() error

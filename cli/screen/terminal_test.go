@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,29 @@ func TestEnterSaysAndABackslashGoesOn(t *testing.T) {
 	}
 	if s := ansi.Strip(out.String()); !strings.Contains(s, "❯ one\r\n  two\r\n") {
 		t.Errorf("the screen has %q, want what was said to stay on it", s)
+	}
+}
+
+func TestWhatNobodyReadIsKnown(t *testing.T) {
+	term, _ := newTerminal(Options{})
+	press(term, "one", "enter", "two", "enter", "thr")
+	if got, err := term.Read(t.Context()); got != "one" || err != nil {
+		t.Fatalf("Read = %q, %v; want one", got, err)
+	}
+	if got, want := term.Unread(), []string{"two", "thr"}; !slices.Equal(got, want) {
+		t.Errorf("Unread = %q, want %q", got, want)
+	}
+	if got := term.Unread(); len(got) > 0 {
+		t.Errorf("the second Unread = %q, want nothing", got)
+	}
+}
+
+func TestWhatIsGivenBackKeepsWhatIsBeingTyped(t *testing.T) {
+	term, _ := newTerminal(Options{})
+	press(term, "next")
+	term.Prefill("given back")
+	if got, want := term.edit.text, "given back\nnext"; got != want {
+		t.Errorf("the editor has %q, want %q", got, want)
 	}
 }
 

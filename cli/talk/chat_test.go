@@ -31,6 +31,28 @@ type promptScreen struct {
 // Prefill implements [screen.Screen].
 func (s *promptScreen) Prefill(text string) { s.prompt = text }
 
+// An aheadScreen is the screen of a person who typed lines ahead.
+type aheadScreen struct {
+	screen.Screen
+	lines []string
+}
+
+// Unread implements [screen.Screen].
+func (s *aheadScreen) Unread() []string { return s.lines }
+
+func TestLinesThatNobodyReadAreGivenBackAtTheEnd(t *testing.T) {
+	j, _ := clitest.NewJob(t)
+	var out bytes.Buffer
+	c := chatOf(j, thread.Options{})
+	c.screen = &aheadScreen{screen.Plain(screen.Streams{In: strings.NewReader(""), Out: &out, Err: &out}), []string{"a long thought", "half of anoth"}}
+	if err := c.closeScreen(); err != nil {
+		t.Fatal(err)
+	}
+	if want := "not stored: a long thought\nnot stored: half of anoth\n"; out.String() != want {
+		t.Errorf("at its end, the screen has %q, want %q", &out, want)
+	}
+}
+
 func TestALineThatCouldNotBeStoredIsGivenBack(t *testing.T) {
 	for _, full := range []bool{true, false} {
 		j, _ := clitest.NewJob(t)

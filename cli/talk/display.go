@@ -25,6 +25,9 @@ func (c *display) closeScreen() error {
 	if c.screen == nil {
 		return nil
 	}
+	for _, text := range c.screen.Unread() {
+		c.screen.Note("not stored: " + cleanText(text))
+	}
 	err := c.screen.Close() // until it is closed, a key may still use it
 	c.screen = nil
 	return err

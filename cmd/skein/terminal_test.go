@@ -286,6 +286,19 @@ func TestASessionThatIsTakenOverEndsTheChat(t *testing.T) {
 	p.code(4)
 }
 
+func TestLinesTypedBeforeASessionWasTakenOverAreGivenBack(t *testing.T) {
+	p := newPane(t, 90, 40)
+	p.chat("--model echo --allow shell")
+	p.fifo("on")
+	p.enter(`echo: call shell {"command": "echo begun; read x < on"}`)
+	p.await(`→ shell echo begun.*\n  begun`)
+	p.enter("typed ahead")
+	p.tmux("split-window", "-d", "-t", "p", "-c", p.work, "skein continue --take-over yours; echo go > on")
+	p.await(`not stored: typed ahead\n`)
+	p.await(`^\$ *\z`)
+	p.code(4)
+}
+
 func TestAChatSaysWhatACrashLeft(t *testing.T) {
 	p := newPane(t, 90, 40)
 	p.chat("--model echo --allow shell")
