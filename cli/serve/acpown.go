@@ -52,7 +52,7 @@ func (o *ownAgent) serve(ctx context.Context, j *job.Job) error {
 	}
 	return own.Serve(ctx, own.Options{
 		Store: j.Store, User: j.Owner(), Now: j.Now, Version: j.Version, Dir: dir,
-		In: j.Stdin, Out: j.Stdout, Checkout: j.Here,
+		In: j.Stdin, Out: j.Stdout, Checkout: j.Here, Live: liveSessions(j).Of(j.Owner()),
 		Open: func(ctx context.Context, at own.Opening) (own.Thread, error) {
 			mine := *j
 			return o.open(ctx, &mine, at)

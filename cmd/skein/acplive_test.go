@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -286,12 +287,14 @@ func TestAPromptThatWaitedIsToldOf(t *testing.T) {
 	e.AwaitLine("session/request_permission")
 	p := d.phone(at, token)
 	p.load(id, "")
-	p.Send("session/prompt", acptest.PromptOf(id, "say the walrus waits"))
+	waiting := p.Send("session/prompt", acptest.PromptOf(id, "say the walrus waits"))
 	p.AwaitLine(`"waits":true`)
 	if err := e.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	p.AwaitLine("the prompt is stored")
+	if a, ok := p.Await(waiting); !ok || a.Error == nil || !strings.Contains(a.Error.Message, "has ended") {
+		t.Errorf("the prompt that waits is answered %+v", a)
+	}
 
 	for round, want := range []int{1, 0} {
 		f := d.start("1")
@@ -303,6 +306,32 @@ func TestAPromptThatWaitedIsToldOf(t *testing.T) {
 			t.Errorf("the editor that opened the session in round %d was told %d times, want %d:\n%s", round+1, n, want, told)
 		}
 		f.leave()
+	}
+}
+
+// A phone cancels the turn in which it attached, and not the one after it.
+func TestAPhoneCancelsATurn(t *testing.T) {
+	d := newACPDesk(t, "")
+	e := d.start("1")
+	e.Permit = "-"
+	e.Initialize()
+	id := e.New(d.dir)
+	p := d.phone(d.serves(), d.skein("token", "add", "phone", "--scope", "write,read:raw"))
+	p.load(id, "")
+	for round := range 5 {
+		first := e.Send("session/prompt", acptest.PromptOf(id, fmt.Sprintf("permit round%d\nhang", round)))
+		p.AwaitLine(fmt.Sprint(`"toolCall":{"toolCallId":"call_round`, round))
+		p.ScriptedEditor.Write(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"` + id + `"}}`)
+		if a, ok := e.Await(first); !ok || a.Error != nil || !strings.Contains(string(a.Result), "cancelled") {
+			t.Fatalf("round %d: the prompt that was canceled is answered %s %+v", round, a.Result, a.Error)
+		}
+		if stop := e.Prompt(id, "say the next"); stop != "end_turn" {
+			t.Fatalf("round %d: the next turn ended with %q", round, stop)
+		}
+	}
+	e.leave()
+	if n := d.notes(id, "acp:session/cancel"); n != 5 {
+		t.Errorf("%d cancellations are stored, want 5", n)
 	}
 }
 

@@ -61,14 +61,14 @@ func (b *dashboard) request(method, path string, form url.Values) (int, string) 
 	return a.StatusCode, string(page)
 }
 
-// asks waits until the page Now has a permission of a session, and returns its name; ""
-// if the page shows the session without it.
-func (b *dashboard) asks(id string) string {
+// asks waits until the page Now asks for a permission of a session, with an option, and
+// returns its name.
+func (b *dashboard) asks(id, option string) string {
 	b.Helper()
 	for b.Context().Err() == nil {
 		page := b.get("/now")
 		if found := regexp.MustCompile(`name="permission" value="([^"]+)"`).FindStringSubmatch(page); found != nil {
-			if !strings.Contains(page, `action="/sessions/`+id+`/permission"`) || !strings.Contains(page, `name="option" value="y"`) {
+			if !strings.Contains(page, `action="/sessions/`+id+`/permission"`) || !strings.Contains(page, `name="option" value="`+option+`"`) {
 				b.Errorf("the page cannot be answered:\n%s", page)
 			}
 			return found[1]
@@ -88,7 +88,7 @@ func TestNowAnswersForTheEditor(t *testing.T) {
 	at := d.serves()
 	b := d.dashboard(at, d.skein("token", "add", "tablet", "--scope", "answer"))
 	first := e.Send("session/prompt", acptest.PromptOf(id, "permit Bash\nsay done"))
-	answer := url.Values{"permission": {b.asks(id)}, "option": {"y"}, "back": {"/now"}}
+	answer := url.Values{"permission": {b.asks(id, "y")}, "option": {"y"}, "back": {"/now"}}
 
 	reader := d.dashboard(at, d.skein("token", "add", "reader", "--scope", "read"))
 	if strings.Contains(reader.get("/now"), "/permission") {

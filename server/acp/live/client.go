@@ -51,6 +51,9 @@ func (s Sockets) Attach(ctx context.Context, id skein.SessionID, a Attach) (*Att
 	return t, nil
 }
 
+// errGone says that a hub has ended before it answered: what was asked may have been done.
+var errGone = fmt.Errorf("the program that has the session has ended before it answered: %w", io.ErrUnexpectedEOF)
+
 // Asked returns what an agent asks for in a live session, the oldest first.
 //
 // The error wraps [skein.ErrNotFound] if no process that is reached here has the session.
@@ -156,7 +159,7 @@ func (t *Attachment) Ask(ctx context.Context, w Wish) (json.RawMessage, error) {
 	case l, ok := <-c:
 		switch {
 		case !ok:
-			return nil, io.ErrUnexpectedEOF
+			return nil, errGone
 		case strings.HasPrefix(l.Error, ErrAnswered.Error()):
 			return nil, fmt.Errorf("%w%s", ErrAnswered, strings.TrimPrefix(l.Error, ErrAnswered.Error()))
 		case l.Error != "":

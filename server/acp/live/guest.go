@@ -278,14 +278,16 @@ func (h *SessionHub) find(name string) *askedPermission {
 	return nil
 }
 
-// cancel cancels the turn, and with it what is asked.
+// cancel cancels the turn, and with it what is asked: in this order, because the answers
+// may end the turn, and the next one is not to be canceled.
 func (h *SessionHub) cancel(by string) error {
 	h.mu.Lock()
 	asked := append([]*askedPermission(nil), h.asked...)
 	h.mu.Unlock()
+	err := h.owner.Cancel(by)
 	for _, p := range asked {
 		// Whoever was faster has answered it.
 		_ = h.answer(p.name, json.RawMessage(`{"outcome":{"outcome":"cancelled"}}`), by) //nolint:errcheck // see above
 	}
-	return h.owner.Cancel(by)
+	return err
 }

@@ -67,5 +67,5 @@ func (s Sockets) dial(ctx context.Context, id skein.SessionID) (net.Conn, error)
 }
 
 func notHere(id skein.SessionID) error {
-	return fmt.Errorf("session %s is not open in a program that this server reaches: only skein acp AGENT, on the same machine and of the same person: %w", id, skein.ErrNotFound)
+	return fmt.Errorf("session %s is not open in a program that this server reaches: only skein acp, on the same machine and of the same person: %w", id, skein.ErrNotFound)
 }

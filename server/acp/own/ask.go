@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+
+	"github.com/skein-dev/skein"
 )
 
 // The IDs of the options that a person has.
@@ -29,7 +31,7 @@ func (s *session) ask(ctx context.Context, q Question) (Permission, error) {
 		options = append(options, map[string]any{"optionId": always, "name": "Always allow " + q.Always, "kind": "allow_always"})
 	}
 	options = append(options, map[string]any{"optionId": never, "name": "Do not allow", "kind": "reject_once"})
-	result, err := s.c.ask(ctx, "session/request_permission", map[string]any{"sessionId": s.id, "toolCall": call, "options": options})
+	result, err := s.permission(ctx, skein.MustJSON(map[string]any{"sessionId": s.id, "toolCall": call, "options": options}))
 	if err != nil {
 		return Permission{}, err
 	}
@@ -44,6 +46,23 @@ func (s *session) ask(ctx context.Context, q Question) (Permission, error) {
 		return Permission{}, context.Canceled
 	}
 	return Permission{Yes: r.Outcome.OptionID == once, Always: r.Outcome.OptionID == always && q.Always != ""}, nil
+}
+
+// permission asks the editor, and whoever is attached, for a permission, and returns the
+// first answer.
+func (s *session) permission(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	request := ""
+	m, err := s.c.request(ctx, "session/request_permission", params, func(id string) {
+		request = id
+		s.guests.asks(id, params)
+	})
+	switch {
+	case ctx.Err() != nil && err != nil:
+		s.guests.decided(request, nil, "the end of the turn")
+	case m.by == "": // else the guest's hub says it
+		s.guests.decided(request, m.Result, s.guests.editor())
+	}
+	return m.Result, err
 }
 
 // editorFiles are the files that an editor has open. It implements files.Buffers.

@@ -34,6 +34,8 @@ type message struct {
 		Code    int
 		Message string
 	}
+
+	by string // who has given it in the place of the editor
 }
 
 // An editorLink is an editor that talks to the agent.
@@ -57,6 +59,7 @@ type editorLink struct {
 type editorRequest struct {
 	session skein.SessionID
 	prompts bool
+	waits   bool // it is the prompt of somebody who is attached, and its turn has not come
 	cancel  context.CancelFunc
 }
 
@@ -90,6 +93,7 @@ func Serve(ctx context.Context, o Options) error {
 	case <-ctx.Done():
 	}
 	stop()
+	closeHubs(c)
 	c.work.Wait()
 	return c.endAll(how)
 }
@@ -134,11 +138,7 @@ func (c *editorLink) take(line []byte) {
 	case m.Method != "":
 		c.requested(&m)
 	case m.ID != nil:
-		c.mu.Lock()
-		answer := c.asked[string(m.ID)]
-		delete(c.asked, string(m.ID))
-		c.mu.Unlock()
-		if answer != nil {
+		if answer := c.takeAsked(string(m.ID)); answer != nil {
 			answer <- m
 		}
 	default:
@@ -168,12 +168,17 @@ func (c *editorLink) notified(m *message) {
 	}
 }
 
-// cancelTurns cancels every prompt of a session that has no answer yet.
+// cancelTurns cancels every prompt of a session that has no answer yet, but for those of
+// others whose turn has not come.
 func (c *editorLink) cancelTurns(id skein.SessionID) {
+	c.cancel(func(r *editorRequest) bool { return r.prompts && r.session == id })
+}
+
+func (c *editorLink) cancel(which func(*editorRequest) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, r := range c.doing {
-		if r.prompts && r.session == id {
+		if which(r) {
 			r.cancel()
 		}
 	}
@@ -200,7 +205,7 @@ func (c *editorLink) requested(m *message) {
 		}
 	}
 	ctx, cancel := context.WithCancel(c.ctx)
-	r := &editorRequest{p.SessionID, m.Method == "session/prompt", cancel}
+	r := &editorRequest{session: p.SessionID, prompts: m.Method == "session/prompt", cancel: cancel}
 	c.mu.Lock()
 	c.doing[string(m.ID)] = r
 	c.mu.Unlock()
@@ -218,7 +223,7 @@ func (c *editorLink) requested(m *message) {
 		}
 	}
 	if m.Method == "session/close" || m.Method == "session/delete" {
-		c.cancelTurns(p.SessionID)
+		c.cancel(func(r *editorRequest) bool { return (r.prompts || r.waits) && r.session == p.SessionID })
 	}
 	if p.SessionID == "" {
 		c.work.Go(answer)
@@ -280,30 +285,45 @@ func (c *editorLink) write(line []byte) {
 	_, _ = c.o.Out.Write(line) //nolint:errcheck // its input ends too
 }
 
+// takeAsked returns where the answer to a request goes, once; nil if it has been given.
+func (c *editorLink) takeAsked(id string) chan message {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	answer := c.asked[id]
+	delete(c.asked, id)
+	return answer
+}
+
 // ask makes a request of the editor and returns its result.
 //
 // The error is the editor's answer, or ctx's.
 func (c *editorLink) ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	m, err := c.request(ctx, method, params, func(string) {})
+	return m.Result, err
+}
+
+// request makes a request of the editor and returns its answer. begun is called with the
+// request's ID before the editor sees it.
+//
+// The error is the editor's answer, or ctx's.
+func (c *editorLink) request(ctx context.Context, method string, params any, begun func(id string)) (message, error) {
 	answer := make(chan message, 1)
 	c.mu.Lock()
 	c.n++
 	id := fmt.Sprintf(`"skein-%d"`, c.n)
 	c.asked[id] = answer
 	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		delete(c.asked, id)
-		c.mu.Unlock()
-	}()
+	defer c.takeAsked(id)
+	begun(id)
 	c.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`+"\n", id, method, skein.MustJSON(params)))
 	select {
 	case m := <-answer:
 		if m.Error != nil {
-			return nil, fmt.Errorf("the editor refuses %s: %s", method, m.Error.Message)
+			return m, fmt.Errorf("the editor refuses %s: %s", method, m.Error.Message)
 		}
-		return m.Result, nil
+		return m, nil
 	case <-ctx.Done():
 		c.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%s}}`+"\n", id))
-		return nil, ctx.Err()
+		return message{}, ctx.Err()
 	}
 }

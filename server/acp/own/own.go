@@ -9,6 +9,7 @@ import (
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/agent/roster"
 	"github.com/skein-dev/skein/agent/tool/files"
+	"github.com/skein-dev/skein/server/acp/live"
 )
 
 // Options say who answers, and whom.
@@ -24,6 +25,8 @@ type Options struct {
 
 	// Checkout returns what a folder is a checkout of, and its project; may be nil.
 	Checkout func(dir string) (skein.Checkout, string)
+
+	Live live.Sockets // where other programs attach; zero: none can
 
 	// Open opens the thread of a session. Its error says why nobody can answer in it.
 	Open func(ctx context.Context, o Opening) (Thread, error)

@@ -14,6 +14,7 @@ import (
 
 // An editorPeer is what an editor says about itself.
 type editorPeer struct {
+	name          string
 	reads, writes bool // files
 	notices       bool // it shows them
 	terminals     bool // it shows the output of commands as terminals
@@ -83,6 +84,7 @@ func (c *editorLink) catalog() *stored.Catalog {
 // initialize begins the conversation.
 func (c *editorLink) initialize(params []byte) any {
 	var p struct {
+		ClientInfo         struct{ Name string }
 		ClientCapabilities struct {
 			FS      struct{ ReadTextFile, WriteTextFile bool }
 			Session struct{ Notices json.RawMessage }
@@ -94,7 +96,7 @@ func (c *editorLink) initialize(params []byte) any {
 	_ = json.Unmarshal(params, &p) // what it does not say, it cannot
 	can := p.ClientCapabilities
 	c.mu.Lock()
-	c.client = editorPeer{can.FS.ReadTextFile, can.FS.WriteTextFile, len(can.Session.Notices) > 0 && string(can.Session.Notices) != "null", can.Meta.Terminals}
+	c.client = editorPeer{p.ClientInfo.Name, can.FS.ReadTextFile, can.FS.WriteTextFile, len(can.Session.Notices) > 0 && string(can.Session.Notices) != "null", can.Meta.Terminals}
 	c.mu.Unlock()
 	yes := struct{}{}
 	return map[string]any{

@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/acp/live"
 	"github.com/skein-dev/skein/server/acp/stored"
 )
 
@@ -17,6 +20,8 @@ type session struct {
 	cwd    string
 	thread Thread
 	shown  shown
+	live   *live.SessionHub // nil if nobody can attach
+	guests *sessionGuests
 
 	mu      sync.Mutex
 	choices []SessionOption   // as the editor knows them
@@ -78,6 +83,13 @@ func (c *editorLink) opened(ctx context.Context, p *requestParams, o Opening) (_
 		return nil, errors.Join(err, s.thread.End(ctx, "error"))
 	}
 	s.cwd, s.shown.title = stored.Cwd, skein.ShortTitle(stored.Name())
+	s.letIn(stored.Last)
+	if o.Session != "" && o.ForkAt == 0 {
+		if err := s.guests.tellUnsent(ctx); err != nil {
+			s.live.Close()
+			return nil, errors.Join(err, s.thread.End(ctx, "error"))
+		}
+	}
 	c.mu.Lock()
 	c.sessions[s.id] = s
 	c.mu.Unlock()
@@ -114,7 +126,7 @@ func (c *editorLink) load(ctx context.Context, p *requestParams) (any, func(), e
 		if err != nil {
 			return nil, nil, err
 		}
-		s.update(u)
+		c.write(stored.Update(s.id, u))
 	}
 	r, err := s.settings(ctx)
 	return r, s.offer, err
@@ -149,6 +161,7 @@ func (c *editorLink) end(id skein.SessionID, how string) error {
 	if s == nil {
 		return nil
 	}
+	s.live.Close()
 	return s.thread.End(context.WithoutCancel(c.ctx), how)
 }
 
@@ -164,8 +177,21 @@ func (c *editorLink) endAll(how string) (err error) {
 	return err
 }
 
+// closeHubs lets nobody attach any more. Those who are attached read what is stored next.
+func closeHubs(c *editorLink) {
+	c.mu.Lock()
+	all := slices.Collect(maps.Values(c.sessions))
+	c.mu.Unlock()
+	for _, s := range all {
+		s.live.Close()
+	}
+}
+
 // update shows an update of the session.
-func (s *session) update(u json.RawMessage) { s.c.write(stored.Update(s.id, u)) }
+func (s *session) update(u json.RawMessage) {
+	s.c.write(stored.Update(s.id, u))
+	s.live.Say(u)
+}
 
 // say shows an update of a kind with the members in more.
 func (s *session) say(kind string, more map[string]any) {

@@ -82,6 +82,9 @@ func (s *session) blob(h skein.Hash) []byte {
 // stored shows what stored events change that editors show.
 func (s *session) stored(events []skein.Event) {
 	for _, e := range events {
+		if s.guests != nil { // else nobody could attach yet
+			s.guests.stored(e.Seq)
+		}
 		switch e.Kind {
 		case skein.KindTitled:
 			if t, err := skein.Decode[skein.Titled](e); err == nil {

@@ -17,7 +17,7 @@ import (
 
 // prompt answers a prompt.
 func (s *session) prompt(ctx context.Context, p *requestParams) (any, func(), error) {
-	r, err := s.respond(ctx, p)
+	r, err := s.turn(ctx, p, s.guests.editor())
 	if errors.Is(err, context.Canceled) {
 		return stopped("cancelled"), nil, nil
 	}
@@ -26,9 +26,6 @@ func (s *session) prompt(ctx context.Context, p *requestParams) (any, func(), er
 
 // respond returns the answer to a prompt.
 func (s *session) respond(ctx context.Context, p *requestParams) (map[string]any, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err // before its turn came
-	}
 	m, blobs := messageOf(p.Prompt)
 	if len(m.Parts) == 0 {
 		return nil, &codedError{stored.InvalidParams, "the prompt is empty"}

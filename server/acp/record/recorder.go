@@ -81,11 +81,27 @@ const (
 	promptUnsent = "acp:prompt_unsent" // it was told that it will not begin
 )
 
+// Waits returns the note that p waits for its turn.
+func (p GuestPrompt) Waits() skein.Noted {
+	return skein.Noted{Name: promptWaits, Data: skein.MustJSON(p)}
+}
+
+// Begins returns the note that the turn of p has come.
+func (p GuestPrompt) Begins() skein.Noted { return p.now(promptBegins) }
+
+// Unsent returns the note that somebody was told that p will not begin.
+func (p GuestPrompt) Unsent() skein.Noted { return p.now(promptUnsent) }
+
+func (p GuestPrompt) now(name string) skein.Noted {
+	p.Blocks = nil
+	return skein.Noted{Name: name, Data: skein.MustJSON(p)}
+}
+
 // Guest records a guest's prompt.
 func (r *Recorder) Guest(p GuestPrompt) {
 	r.Prompt(skein.MustJSON(map[string]any{"prompt": p.Blocks}))
-	p.Blocks = nil
-	r.Note("prompt", skein.MustJSON(p))
+	n := p.Begins()
+	r.Note(strings.TrimPrefix(n.Name, "acp:"), n.Data)
 }
 
 // Waits records a prompt that waits for its turn, which is recorded again when that
@@ -93,7 +109,7 @@ func (r *Recorder) Guest(p GuestPrompt) {
 func (r *Recorder) Waits(p GuestPrompt) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.say(nil, skein.NewEvent(skein.KindNoted, r.now(), skein.Noted{Name: promptWaits, Data: skein.MustJSON(p)}))
+	r.say(nil, skein.NewEvent(skein.KindNoted, r.now(), p.Waits()))
 }
 
 // Unsent returns the guests' prompts that waited when the program that had the session
@@ -110,7 +126,7 @@ func Unsent(waits []GuestPrompt, n *skein.Noted) []GuestPrompt {
 }
 
 // Words returns the text of p, of at most some 500 bytes.
-func (p *GuestPrompt) Words() string {
+func (p GuestPrompt) Words() string {
 	parts, _ := partsOf(objectOf(skein.MustJSON(p)).list("prompt"))
 	m := skein.Message{Parts: parts}
 	words := m.Words()

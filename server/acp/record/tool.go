@@ -194,6 +194,29 @@ func (r *Recorder) Decided(params []byte, asked skein.Time, result, failure []by
 func (r *Recorder) DecidedBy(by string, params []byte, asked skein.Time, result, failure []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	d := decisionOf(by, params, asked, result, failure)
+	r.say(nil, skein.NewEvent(skein.KindNoted, r.now(), d.note()))
+	c := r.calls[d.Call]
+	if c == nil || c.done() {
+		return
+	}
+	if strings.HasPrefix(d.Kind, "allow") {
+		r.state(c, skein.Running, "")
+	} else {
+		r.state(c, skein.Pending, "")
+	}
+}
+
+// Decision returns the note that somebody answered a request for a permission.
+func Decision(by string, params []byte, asked skein.Time, result []byte) skein.Noted {
+	return decisionOf(by, params, asked, result, nil).note()
+}
+
+func (d decidedPermission) note() skein.Noted {
+	return skein.Noted{Name: "acp:decision", Data: skein.MustJSON(d)}
+}
+
+func decisionOf(by string, params []byte, asked skein.Time, result, failure []byte) decidedPermission {
 	o, a := objectOf(params), objectOf(objectOf(result)["outcome"])
 	call := objectOf(o["toolCall"]).text("toolCallId")
 	d := decidedPermission{Call: call, By: by, Asked: asked, Outcome: cmp.Or(a.text("outcome"), "error"), Option: a.text("optionId"), Answer: result}
@@ -208,16 +231,7 @@ func (r *Recorder) DecidedBy(by string, params []byte, asked skein.Time, result,
 	if !json.Valid(d.Answer) {
 		d.Answer = nil
 	}
-	r.say(nil, skein.NewEvent(skein.KindNoted, r.now(), skein.Noted{Name: "acp:decision", Data: skein.MustJSON(d)}))
-	c := r.calls[call]
-	if c == nil || c.done() {
-		return
-	}
-	if strings.HasPrefix(d.Kind, "allow") {
-		r.state(c, skein.Running, "")
-	} else {
-		r.state(c, skein.Pending, "")
-	}
+	return d
 }
 
 // A deed is the data of the note about a request that the agent made to the editor.
