@@ -208,7 +208,7 @@ func TestWhatBodiesEachRouteOfTheServerTakes(t *testing.T) {
 // ofPages returns the routes that only browsers use, besides the pages themselves.
 func ofPages() []string {
 	return []string{
-		"GET /static/{name}", "GET /manifest.webmanifest", "GET /favicon.ico", "GET /sessions/{id}/live", "GET /sessions/stream",
+		"GET /static/{name}", "GET /manifest.webmanifest", "GET /sw.js", "GET /favicon.ico", "GET /sessions/{id}/live", "GET /sessions/stream",
 		"GET /v1/openapi.json", "GET /v1/docs/style.css",
 	}
 }

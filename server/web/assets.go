@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"path"
@@ -156,6 +157,36 @@ func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(data)))
 	w.Write(data) //nolint:errcheck // the client has gone
+}
+
+// offlinePages are what browsers keep for when this server cannot be reached.
+type offlinePages struct{ *site }
+
+// offlinePath is the page that is shown then.
+const offlinePath = "/offline"
+
+// routes serve everybody: what they serve is the same for all.
+func (s offlinePages) routes() []door.Route {
+	return []door.Route{
+		{Pattern: "GET /sw.js", Scope: door.Open, Handler: http.HandlerFunc(s.worker)},
+		{Pattern: "GET " + offlinePath, Scope: door.Open, Page: true, Handler: packed(s.offline)},
+	}
+}
+
+func (s offlinePages) offline(w http.ResponseWriter, _ *http.Request) {
+	s.write(w, http.StatusOK, "offline", layoutData{Title: "Offline"})
+}
+
+// worker answers with the service worker, which browsers load anew whenever a file of the
+// shell has changed.
+func (s offlinePages) worker(w http.ResponseWriter, _ *http.Request) {
+	shell := []string{offlinePath}
+	for _, name := range []string{"style.css", "app.js", "offline.js", "icon.svg", "icon-192.png"} {
+		shell = append(shell, s.assets[name].url)
+	}
+	w.Header().Set("Content-Type", mediaOf(".js"))
+	w.Header().Set("Cache-Control", "no-cache")
+	fmt.Fprintf(w, "const shell = %s;\n%s", skein.MustJSON(shell), s.assets["sw.js"].plain) //nolint:errcheck // the client has gone
 }
 
 // icon is an icon of a manifest.

@@ -141,6 +141,7 @@ func TestEveryPageIsAccessible(t *testing.T) {
 		"/health?look=1":                        {unfold},
 		"/settings":                             {unfold},
 		"/login":                                nil,
+		"/offline":                              nil,
 		"/none":                                 nil,
 		"/chat":                                 nil,
 		"/sessions/none":                        nil,

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ type visit struct {
 	door   *door.Door
 	tokens *door.Tokens
 	client *http.Client
+	down   *atomic.Bool // the server cannot be reached
 }
 
 // visiting serves store as skein serve does; change may set other options.
@@ -41,7 +43,13 @@ func visiting(t *testing.T, store skein.Store, change func(*web.Options)) *visit
 		change(&o)
 	}
 	d := door.New(door.Options{Store: store, Tokens: tokens, Log: log, Now: now, Form: web.Form(o), Page: web.Refused(o)}, web.Routes(o)...)
-	s := httptest.NewServer(d)
+	v := &visit{t: t, door: d, tokens: tokens, down: new(atomic.Bool)}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if v.down.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		d.ServeHTTP(w, r)
+	}))
 	t.Cleanup(func() {
 		s.CloseClientConnections() // otherwise, an open stream of a browser would keep it waiting
 		s.Close()
@@ -50,7 +58,7 @@ func visiting(t *testing.T, store skein.Store, change func(*web.Options)) *visit
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &visit{t: t, url: s.URL, door: d, tokens: tokens, client: &http.Client{Jar: jar, Transport: s.Client().Transport}}
+	v.url, v.client = s.URL, &http.Client{Jar: jar, Transport: s.Client().Transport}
 	v.send("/login", url.Values{"code": {v.code()}})
 	return v
 }

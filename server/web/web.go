@@ -49,6 +49,7 @@ func Routes(o Options) []door.Route {
 	s := newSite(o)
 	return slices.Concat(
 		s.assets.routes(),
+		offlinePages{s}.routes(),
 		lists{s}.routes(),
 		sessionPages{s}.routes(),
 		outlines{s}.routes(),

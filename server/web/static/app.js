@@ -114,3 +114,6 @@ export function leaveWith(stream) {
 		if (page?.status === 401) location.reload();
 	});
 }
+
+// An installed app, and a page that is loaded again, say so when there is no server.
+navigator.serviceWorker?.register("/sw.js").catch(() => {});
