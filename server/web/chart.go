@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/render"
 )
 
 // A chart has a column for each day, week or month. The page draws it as SVG, 1
@@ -26,6 +27,9 @@ type chart struct {
 type chartColumn struct {
 	Label  string // the step, and its value
 	Pieces []chartPiece
+
+	Step, Sum string   // for the table
+	Parts     []string // of each series
 }
 
 // A chartPiece is a rectangle of a column.
@@ -90,28 +94,55 @@ func weekName(t time.Time) string {
 	return "week of " + t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format("2 Jan 2006")
 }
 
-// newChart draws steps. values returns the pieces of a column, from the bottom;
-// words returns the value of a column, for people.
-func newChart(title string, steps []chartStep, values func(price.Sum) []int64, words func(price.Sum) string, series ...string) *chart {
+// A chartMeasure is what a chart shows of a sum.
+type chartMeasure struct {
+	values func(price.Sum) []int64 // the pieces of a column, from the bottom
+	words  func(price.Sum) string  // a column, for people
+	part   func(int64) string      // a piece, for people
+}
+
+// costMeasure measures sums by their cost in dollars.
+func costMeasure() chartMeasure {
+	return chartMeasure{
+		func(s price.Sum) []int64 { return []int64{int64(s.Cost)} },
+		price.Sum.Money,
+		func(n int64) string { return price.Sum{Cost: price.NanoUSD(n)}.Money() },
+	}
+}
+
+// tokenMeasure measures sums by their tokens, of each kind.
+func tokenMeasure() chartMeasure {
+	return chartMeasure{
+		func(s price.Sum) []int64 {
+			return []int64{s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Input, s.Usage.Output}
+		},
+		func(s price.Sum) string { return render.Short(s.Usage.Tokens()) },
+		render.Short,
+	}
+}
+
+// newChart draws what is measured of steps.
+func newChart(title string, steps []chartStep, m chartMeasure, series ...string) *chart {
 	c := &chart{Title: title, Unit: steps[0].unit, First: steps[0].name, Last: steps[len(steps)-1].name, Series: series}
 	var most, all int64
 	var total price.Sum
 	for _, s := range steps {
-		v := sumOf(values(s.sum))
+		v := sumOf(m.values(s.sum))
 		all += v
 		total = total.Plus(s.sum)
 		if v > most || c.Most == "" {
-			most, c.Most, c.Peak = v, words(s.sum), s.name
+			most, c.Most, c.Peak = v, m.words(s.sum), s.name
 		}
 	}
 	if all == 0 {
 		return nil
 	}
-	c.Total = words(total)
+	c.Total = m.words(total)
 	for i, s := range steps {
-		col := chartColumn{Label: strings.TrimSuffix(s.name+": "+words(s.sum), ": ")}
+		col := chartColumn{Label: strings.TrimSuffix(s.name+": "+m.words(s.sum), ": "), Step: s.name, Sum: m.words(s.sum)}
 		top := 100.0
-		for k, v := range values(s.sum) {
+		for k, v := range m.values(s.sum) {
+			col.Parts = append(col.Parts, m.part(v))
 			if h := 100 * float64(v) / float64(most); h > 0 {
 				top -= h
 				col.Pieces = append(col.Pieces, chartPiece{float64(i) + .12, top, .76, h, "s" + string(rune('1'+k))})
@@ -137,3 +168,9 @@ func (c *chart) Keys() (keys [][2]string) {
 	slices.Reverse(keys)
 	return keys
 }
+
+// Head returns the unit as the head of a table.
+func (c *chart) Head() string { return strings.ToUpper(c.Unit[:1]) + c.Unit[1:] }
+
+// Divided reports whether columns have several pieces.
+func (c *chart) Divided() bool { return len(c.Series) > 1 }

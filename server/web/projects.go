@@ -234,7 +234,7 @@ func (s projectPages) chartOf(ctx context.Context, from project.DataSource, key 
 	q.By, q.Zone = skein.ByDay, s.Now().Location()
 	rows, err := from.Store.Usage(ctx, q)
 	if steps := stepsOf(from.Prices.Sums(rows, skein.ByDay)); err == nil && len(steps) > 2 {
-		return newChart("Cost", steps, func(sum price.Sum) []int64 { return []int64{int64(sum.Cost)} }, price.Sum.Money, "Cost"), nil
+		return newChart("Cost", steps, costMeasure(), "Cost"), nil
 	}
 	return nil, err
 }

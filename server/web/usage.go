@@ -193,11 +193,9 @@ func (p *usagePage) charts(days []price.Sum) {
 		return
 	}
 	if p.Priced {
-		p.Cost = newChart("Cost", steps, func(s price.Sum) []int64 { return []int64{int64(s.Cost)} }, price.Sum.Money, "Cost")
+		p.Cost = newChart("Cost", steps, costMeasure(), "Cost")
 	}
-	p.Tokens = newChart("Tokens", steps, func(s price.Sum) []int64 {
-		return []int64{s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Input, s.Usage.Output}
-	}, func(s price.Sum) string { return render.Short(s.Usage.Tokens()) }, "Cache read", "Cache write", "Input", "Output")
+	p.Tokens = newChart("Tokens", steps, tokenMeasure(), "Cache read", "Cache write", "Input", "Output")
 }
 
 // usageRows returns the rows of a dimension.

@@ -179,12 +179,13 @@ func (s usagePages) stacked(ctx context.Context, p *usagePage, table *price.List
 			parts[step.name][i] = value(step.sum)
 		}
 	}
-	words, title := price.Sum.Money, "Cost"
+	m, title := costMeasure(), "Cost"
 	if !p.Priced {
-		words, title = func(sum price.Sum) string { return render.Short(sum.Usage.Tokens()) }, "Tokens"
+		m, title = tokenMeasure(), "Tokens"
 	}
+	m.values = func(sum price.Sum) []int64 { return parts[sum.Of] }
 	if steps := stepsOf(days); len(steps) > 0 {
-		p.Cost = newChart(title, steps, func(sum price.Sum) []int64 { return parts[sum.Of] }, words, names...)
+		p.Cost = newChart(title, steps, m, names...)
 	}
 	return nil
 }

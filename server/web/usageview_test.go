@@ -2,9 +2,12 @@ package web_test
 
 import (
 	"encoding/csv"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/memory"
@@ -43,6 +46,33 @@ func TestUsageIsDividedByWhatIsAskedFor(t *testing.T) {
 		t.Errorf("GET /usage?stack=color: %d, want 400", status)
 	}
 }
+
+// What a chart shows is in a table under it too, for those who do not see it and for those
+// who want the numbers.
+func TestEachChartHasATable(t *testing.T) {
+	v := spentOnce(t, "codex")
+	for title, want := range map[string][]string{
+		"Cost":   {"Day|Total|" + sonnet + "|" + haiku, "5 May 2026|$0.45|$0.45|&lt;$0.01"},
+		"Tokens": {"Day|Total|Cache read|Cache write|Input|Output", "5 May 2026|111.1k|0|0|101k|10.1k"},
+	} {
+		_, figure, _ := strings.Cut(v.get("/usage?since=&stack=model"), "<figcaption><b>"+title+"</b>")
+		figure, _, _ = strings.Cut(figure, "</figure>")
+		var got []string
+		for _, row := range strings.Split(figure, "<tr>")[1:] {
+			row, _, _ = strings.Cut(row, "</tr>")
+			var line []string
+			for _, cell := range cellsOf.FindAllStringSubmatch(row, -1) {
+				line = append(line, cell[1])
+			}
+			got = append(got, strings.Join(line, "|"))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("the table under the chart %s (-want +got):\n%s", title, d)
+		}
+	}
+}
+
+var cellsOf = regexp.MustCompile(`<t[hd][^>]*>([^<]*)</t[hd]>`)
 
 func TestATableOfUsageIsCSVWithoutFormulas(t *testing.T) {
 	v := spentOnce(t, `=HYPERLINK("http://x.example","x")`)

@@ -18,12 +18,16 @@ func TestViewsFitEveryScreen(t *testing.T) {
 		for _, width := range []int64{360, 768, 1440} {
 			b.size(width, scheme)
 			for name, path := range map[string]string{
-				"usage": "/usage?since=", "tree": "/sessions/s-retry/tree", "bin": "/bin", "health": "/health?look=1",
+				"usage": "/usage?since=", "stacked": "/usage?since=&stack=model", "tree": "/sessions/s-retry/tree", "bin": "/bin", "health": "/health?look=1",
 				"replay": "/sessions/s-retry/replay", "chat": "/sessions/s-retry/chat", "newchat": "/chat",
 			} {
 				b.open(path)
+				b.eval(`document.querySelectorAll("figure details").forEach((d) => { d.open = true })`)
 				if over := b.eval(`document.documentElement.scrollWidth - innerWidth`); over.(float64) > 0 {
 					t.Errorf("%s at %d px is %v px too wide", path, width, over)
+				}
+				if high := b.eval(`Math.max(0, ...[...document.querySelectorAll("figure tr")].map((row) => row.offsetHeight))`); high.(float64) > 48 {
+					t.Errorf("%s at %d px has a table with a row of %v px: its words are broken", path, width, high)
 				}
 				b.shot(fmt.Sprintf("%s-%d-%s", name, width, scheme))
 			}
