@@ -28,7 +28,7 @@ func wideStore(ctx context.Context, e *fixture) error {
 		return err
 	}
 	e.say("  loaded %d sessions in %s; the index had them %s later", e.size.sessions, loaded.Round(time.Second), short(behind))
-	for _, f := range []func(context.Context, skein.Store, string) error{e.list, e.search, e.common, e.usage} {
+	for _, f := range []func(context.Context, skein.Store, string) error{e.list, e.facets, e.search, e.common, e.usage} {
 		if err := f(ctx, s, dir); err != nil {
 			return err
 		}
@@ -64,6 +64,38 @@ func (e *fixture) list(ctx context.Context, s skein.Store, dir string) error {
 	e.add(row{
 		fmt.Sprintf("list 50 of %d sessions", e.size.sessions), short(o), "bare driver, five columns " + short(theirs.median()),
 		ratio(o.Seconds(), theirs.median().Seconds()), "under 2 ms", holds(o < 2*time.Millisecond),
+	})
+	return nil
+}
+
+// facets measures counting all sessions by everything that the dashboard's list has facets
+// of, beside counting them by one thing, which goes through as many rows.
+func (e *fixture) facets(ctx context.Context, s skein.Store, _ string) error {
+	const times = 10
+	counting := func(by ...skein.Dimension) (time.Duration, error) {
+		before := spent()
+		for range times {
+			counts, err := skein.CounterOf(s).CountBy(ctx, skein.Filter{NoChildren: true}, by...)
+			if err != nil {
+				return 0, err
+			}
+			if n := len(counts[skein.ByProject]); n != 20 {
+				return 0, fmt.Errorf("sessions of %d projects, want 20", n)
+			}
+		}
+		return (spent() - before) / times, nil
+	}
+	one, err := counting(skein.ByProject)
+	if err != nil {
+		return err
+	}
+	all, err := counting(skein.ByProject, skein.ByState, skein.ByAgent, skein.ByRepository, skein.ByBranch, skein.ByModelID, skein.ByTag, skein.BySurface, skein.BySlot)
+	if err != nil {
+		return err
+	}
+	e.add(row{
+		what: fmt.Sprintf("count %d sessions by nine things", e.size.sessions), got: short(all) + " of CPU", beside: "by one thing " + short(one),
+		ratio: ratio(all.Seconds(), one.Seconds()), goal: "15 µs for each session", holds: holds(all < time.Duration(e.size.sessions)*15*time.Microsecond),
 	})
 	return nil
 }
