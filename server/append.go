@@ -3,14 +3,13 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/server/api"
+	"github.com/skein-dev/skein/server/batch"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/openapi"
 )
@@ -47,7 +46,7 @@ func (a eventOps) appends(t *openapi.Table) {
 	}, func(ctx context.Context, i *in) (*out, error) {
 		b, err := a.batch(i.Call().Header("Content-Type"), i.Call().BodyReader())
 		if err != nil {
-			return nil, refused(ctx, i.Call().BodyReader(), err)
+			return nil, batch.Refused(ctx, i.Call().BodyReader(), err)
 		}
 		b.Session = i.ID
 		if b.After == 0 {
@@ -92,9 +91,9 @@ func (a eventOps) batch(contentType string, body io.Reader) (b skein.Batch, err 
 	}
 	d := json.NewDecoder(body)
 	if media == linesType {
-		err = readLines(d, &b)
+		err = batch.ReadLines(d, &b)
 	} else {
-		err = readBatch(d, &b)
+		err = batch.Read(d, &b)
 	}
 	if err == nil && len(b.Events) == 0 {
 		err = fmt.Errorf("%w: no events", skein.ErrInvalid)
@@ -106,47 +105,4 @@ func (a eventOps) batch(contentType string, body io.Reader) (b skein.Batch, err 
 		}
 	}
 	return b, err
-}
-
-// readLines reads lines of events and blobs.
-func readLines(d *json.Decoder, b *skein.Batch) error {
-	for n := 1; ; n++ {
-		var line struct {
-			Hash skein.Hash `json:"hash"`
-			Data []byte     `json:"data"`
-		}
-		var raw json.RawMessage
-		err := d.Decode(&raw)
-		if err == nil && n > 1 {
-			err = fits(d)
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil {
-			err = json.Unmarshal(raw, &line)
-		}
-		if err == nil && line.Hash != "" {
-			b.Blobs = append(b.Blobs, skein.Blob{Hash: line.Hash, Data: line.Data})
-			continue
-		}
-		var e api.Event
-		if err == nil {
-			err = e.UnmarshalJSON(raw)
-		}
-		if err != nil {
-			return wrong(fmt.Sprintf("line %d", n), err)
-		}
-		b.Events = append(b.Events, e.Event)
-	}
-}
-
-// wrong adds to err where the body is wrong. The error wraps [skein.ErrInvalid],
-// unless the body is too long.
-func wrong(where string, err error) error {
-	var long *http.MaxBytesError
-	if errors.As(err, &long) || errors.Is(err, skein.ErrInvalid) {
-		return fmt.Errorf("%s: %w", where, err)
-	}
-	return fmt.Errorf("%w: %s: %w", skein.ErrInvalid, where, err)
 }

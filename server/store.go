@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/api"
+	"github.com/skein-dev/skein/server/batch"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/openapi"
 	"github.com/skein-dev/skein/store/inspect"
@@ -77,9 +78,9 @@ func (a storeOps) storeAppend(t *openapi.Table) {
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity}, Takes: []openapi.Media{openapi.BodyOf[appendedBatches]("application/json")},
 	}
 	openapi.Register(t, o, func(ctx context.Context, i *in) (*out, error) {
-		batches, err := readBatches(i.Call().BodyReader())
+		batches, err := batch.ReadAll(i.Call().BodyReader())
 		if err != nil {
-			return nil, refused(ctx, i.Call().BodyReader(), err)
+			return nil, batch.Refused(ctx, i.Call().BodyReader(), err)
 		}
 		receipts, err := door.From(ctx).Store.Append(ctx, batches...)
 		if err != nil {

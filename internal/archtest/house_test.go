@@ -62,7 +62,6 @@ var tooLarge = map[string]string{
 	".":                          "the nouns and the rules between them",
 	"interop/importer":           "to be split",
 	"interop/interoptest":        "a suite",
-	"server":                     "to be split",
 	"server/web":                 "to be split",
 	"store/postgres":             "to be split",
 	"store/sqlite":               "to be split",

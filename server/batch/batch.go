@@ -1,4 +1,4 @@
-package server
+package batch
 
 import (
 	"context"
@@ -64,8 +64,9 @@ func readObject(d *json.Decoder, what string, fields map[string]fieldDecoder) er
 	return expect(d, json.Delim('}'))
 }
 
-// readBatch reads the body of POST /v1/sessions/{id}/events.
-func readBatch(d *json.Decoder, b *skein.Batch) error { return readWhole(d, "a batch", ofBatch(b)) }
+// Read reads the body of POST /v1/sessions/{id}/events. The error wraps
+// [skein.ErrInvalid], or is an [http.MaxBytesError].
+func Read(d *json.Decoder, b *skein.Batch) error { return readWhole(d, "a batch", ofBatch(b)) }
 
 // ofBatch returns the fields of a batch for a known session.
 func ofBatch(b *skein.Batch) map[string]fieldDecoder {
@@ -77,8 +78,8 @@ func ofBatch(b *skein.Batch) map[string]fieldDecoder {
 	}
 }
 
-// readBatches reads the body of POST /v1/append.
-func readBatches(r io.Reader) (all []skein.Batch, err error) {
+// ReadAll reads the body of POST /v1/append. Errors as [Read].
+func ReadAll(r io.Reader) (all []skein.Batch, err error) {
 	err = readWhole(json.NewDecoder(r), "the body", map[string]fieldDecoder{"batches": objects(func(d *json.Decoder) error {
 		b := skein.Batch{}
 		fields := ofBatch(&b)
@@ -92,6 +93,39 @@ func readBatches(r io.Reader) (all []skein.Batch, err error) {
 		return err
 	})})
 	return all, err
+}
+
+// ReadLines reads lines of events and blobs. Errors as [Read].
+func ReadLines(d *json.Decoder, b *skein.Batch) error {
+	for n := 1; ; n++ {
+		var line struct {
+			Hash skein.Hash `json:"hash"`
+			Data []byte     `json:"data"`
+		}
+		var raw json.RawMessage
+		err := d.Decode(&raw)
+		if err == nil && n > 1 {
+			err = fits(d)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = json.Unmarshal(raw, &line)
+		}
+		if err == nil && line.Hash != "" {
+			b.Blobs = append(b.Blobs, skein.Blob{Hash: line.Hash, Data: line.Data})
+			continue
+		}
+		var e api.Event
+		if err == nil {
+			err = e.UnmarshalJSON(raw)
+		}
+		if err != nil {
+			return wrong(fmt.Sprintf("line %d", n), err)
+		}
+		b.Events = append(b.Events, e.Event)
+	}
 }
 
 func readImport(d *json.Decoder) (*skein.Import, error) {
@@ -137,10 +171,10 @@ func fits(d *json.Decoder) error {
 	return nil
 }
 
-// refused returns err. If a body was too long, the rest of it is read first: a
-// client that is still sending would see a broken connection instead of the
-// answer.
-func refused(ctx context.Context, body io.Reader, err error) error {
+// Refused returns the error of reading a body. If the body was too long, the rest of it
+// is read first: a client that is still sending would see a broken connection instead of
+// the answer.
+func Refused(ctx context.Context, body io.Reader, err error) error {
 	if long := (*http.MaxBytesError)(nil); errors.As(err, &long) && long.Limit == maxBatch {
 		io.Copy(io.Discard, upload.Passing(ctx, body)) //nolint:errcheck // it is of no interest any more
 	}
@@ -168,4 +202,14 @@ func expect(d *json.Decoder, want json.Delim) error {
 		return fmt.Errorf("%w: body: %.100v at byte %d, want %v", skein.ErrInvalid, got, d.InputOffset(), want)
 	}
 	return nil
+}
+
+// wrong adds to err where the body is wrong. The error wraps [skein.ErrInvalid],
+// unless the body is too long.
+func wrong(where string, err error) error {
+	var long *http.MaxBytesError
+	if errors.As(err, &long) || errors.Is(err, skein.ErrInvalid) {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	return fmt.Errorf("%w: %s: %w", skein.ErrInvalid, where, err)
 }
