@@ -95,6 +95,12 @@ acp: ## test skein acp against the protocol's schemas, with real clients and rea
 	@scripts/agents .tools/agents
 	@SKEIN_AGENTS=$(CURDIR)/.tools/agents go test -tags programs ./cmd/skein -run 'RealAgents(WorkInEditors|GoOn)' -v | grep -E '_test.go|^ *agent|^ok|FAIL|PASS|, record'
 
+TURNS ?= 10000
+.PHONY: soak
+soak: ## kill skein acp, the editor and the agent in the course of TURNS turns
+	@scripts/step "soak"
+	@SKEIN_TEST_ACP_TURNS=$(TURNS) go test ./cmd/skein -run OutlivesKills -v -timeout 0
+
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME; make test runs their seeds
 	@scripts/step "fuzz"

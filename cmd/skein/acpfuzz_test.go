@@ -14,15 +14,22 @@ import (
 	"github.com/skein-dev/skein/server/acp/acptest"
 )
 
-// Skein's own agent answers every message of the protocol, valid or broken, once, with
-// what the protocol allows, and works on after it.
-func TestACPOwnAgentTakesEveryMessage(t *testing.T) {
+// schemaOfACP returns the protocol's schema, and a seed for messages made of it.
+func schemaOfACP(t *testing.T) (*acptest.MessageSchema, uint64) {
+	t.Helper()
 	schema := acptest.ReadSchema(t)
 	if schema == nil {
 		t.Fatal(acptest.SchemaVariable + " is not set: scripts/acp FOLDER installs the schema there")
 	}
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
+	return schema, seed
+}
+
+// Skein's own agent answers every message of the protocol, valid or broken, once, with
+// what the protocol allows, and works on after it.
+func TestACPOwnAgentTakesEveryMessage(t *testing.T) {
+	schema, seed := schemaOfACP(t)
 	d := newACPDesk(t, "")
 	s := llmtest.Anthropic(t)
 	s.Otherwise(llmtest.Says("A word."))
@@ -89,12 +96,7 @@ func TestACPOwnAgentTakesEveryMessage(t *testing.T) {
 // Skein between an editor and an agent takes every message of the protocol, valid or broken,
 // and works on after it.
 func TestACPRelayTakesEveryMessage(t *testing.T) {
-	schema := acptest.ReadSchema(t)
-	if schema == nil {
-		t.Fatal(acptest.SchemaVariable + " is not set: scripts/acp FOLDER installs the schema there")
-	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	schema, seed := schemaOfACP(t)
 	d := newACPDesk(t, "load fork resume close")
 	c := d.start("1")
 	c.Initialize()

@@ -40,6 +40,9 @@ func (f *fuse) Read(b []byte) (int, error) {
 // soakTurns sets how many turns TestASessionOutlivesKills has.
 const soakTurns = "SKEIN_TEST_ACP_TURNS"
 
+// sessionTurns is how many turns a session has there: a load shows all of them.
+const sessionTurns = 500
+
 // Wherever skein, the editor or the agent is killed, the session opens again, shows what
 // was acknowledged, once, and goes on.
 func TestASessionOutlivesKills(t *testing.T) {
@@ -56,9 +59,17 @@ func TestASessionOutlivesKills(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // not a secret
 	var id string
 	var c *connection
-	acknowledged := []string{}
+	acknowledged, total := []string{}, 0
 	kills := map[string]int{}
 	for n := range turns {
+		if n%sessionTurns == 0 && c != nil {
+			c.leave()
+			c = nil
+		}
+		if n%sessionTurns == 0 && id != "" {
+			d.has(id, acknowledged)
+			id, acknowledged, total = "", nil, total+len(acknowledged)
+		}
 		if c == nil {
 			c = d.start("1")
 			c.Initialize()
@@ -95,7 +106,7 @@ func TestASessionOutlivesKills(t *testing.T) {
 		c.leave()
 	}
 	d.has(id, acknowledged)
-	t.Logf("%d turns, %d acknowledged, killed: %v", turns, len(acknowledged), kills)
+	t.Logf("%d turns, %d acknowledged, killed: %v", turns, total+len(acknowledged), kills)
 }
 
 // openAgain loads a session, and checks that it shows the prompts that were acknowledged.
