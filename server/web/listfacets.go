@@ -19,6 +19,8 @@ type listFacet struct {
 	Name, Title string
 	Values      []listValue // the chosen ones, and those that most sessions have
 	More        []listValue // the others
+	Left        int         // values that are not even among those: they can be typed
+	Filter      url.Values  // that a typed value is added to
 }
 
 // Chosen returns how many values are chosen.
@@ -172,7 +174,7 @@ func statesOf(of map[string]int) []skein.Counted {
 
 // facet returns a facet for its counts, and false if there is nothing to choose.
 func (s lists) facet(c listChoice, counts []skein.Counted, p *sessionsPage) (listFacet, bool) {
-	out := listFacet{Name: c.name, Title: c.title}
+	out := listFacet{Name: c.name, Title: c.title, Filter: p.Filter}
 	chosen := p.Filter[c.name]
 	for _, v := range chosen {
 		if !slices.ContainsFunc(counts, func(c skein.Counted) bool { return c.Of == v }) {
@@ -180,10 +182,15 @@ func (s lists) facet(c listChoice, counts []skein.Counted, p *sessionsPage) (lis
 		}
 	}
 	for i, n := range counts {
-		if n.Of == "" || i >= allValues {
+		on := slices.Contains(chosen, n.Of)
+		switch {
+		case n.Of == "":
+			continue
+		case i >= allValues && !on:
+			out.Left++
 			continue
 		}
-		v := listValue{Name: n.Of, Value: n.Of, Count: n.Sessions, On: slices.Contains(chosen, n.Of), Path: p.Toggle(c.name, n.Of)}
+		v := listValue{Name: n.Of, Value: n.Of, Count: n.Sessions, On: on, Path: p.Toggle(c.name, n.Of)}
 		if c.by == skein.ByRepository {
 			v.Name = p.names.of(n.Of)
 		}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/web"
 	"github.com/skein-dev/skein/store/memory"
@@ -188,6 +190,29 @@ func TestTheListIsSortedInEachWay(t *testing.T) {
 		if at := b.eval(`[...document.querySelectorAll(".arrange [aria-current]")].map((a) => a.textContent).join(", ")`); at != "none, "+name {
 			t.Errorf("the list of the %s says that it is arranged by %v", name, at)
 		}
+	}
+}
+
+// Of a facet with very many values, those that are not shown can be typed, and what is
+// chosen is shown whatever its place among them.
+func TestEveryValueOfALargeFacetCanBeChosen(t *testing.T) {
+	store := memory.New()
+	c := &composer{t: t, store: store}
+	for i := range 230 {
+		c.begin(fmt.Sprintf("s-%03d", i), composedNow.Add(-time.Duration(i)*time.Minute), skein.Created{
+			Title: fmt.Sprint("Session ", i), Agent: "codex", Checkout: &skein.Checkout{Branch: fmt.Sprintf("b-%03d", i)},
+		})
+		c.asks("Is the brown fox quick?")
+	}
+	v := visiting(t, store, nil)
+	wants(t, "the list", v.get("/?agent=codex"), `placeholder="30 more: type one"`)
+	b := v.browse()
+	b.size(1440, "light")
+	b.open("/?agent=codex")
+	b.do(chromedp.SendKeys(chromedp.CSS("[data-facet=branch] form input[name=branch]:not([type=hidden])"), "b-229\r"))
+	b.until(`location.search == "?agent=codex&branch=b-229"`)
+	if got := b.eval(`[...document.querySelectorAll("li[data-item]")].map((e) => e.dataset.id).join(" ") + ", chosen: " + [...document.querySelectorAll("[data-facet=branch] [aria-current]")].map((a) => a.textContent).join(" ")`); got != "s-229, chosen: b-229 1" {
+		t.Errorf("after typing b-229, the list has %v; want s-229 alone, and its branch chosen", got)
 	}
 }
 
