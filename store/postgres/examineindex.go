@@ -50,7 +50,7 @@ func (ex *exam) index(area string) error {
 func (ex *exam) misfits() (wrong []misfit, err error) {
 	for at := (resumePoint{}); ; {
 		rows, size := 0, 0
-		err := ex.rows(`SELECT `+suspectColumns+`, e.user_id, e.n, f.text, `+alive("e")+`
+		err := ex.rows(`SELECT `+suspectColumns+`, e.user_id, e.n, f.text, f.edits, `+alive("e")+`
 			FROM events e LEFT JOIN found f ON f.user_id = e.user_id AND f.n = e.n AND f.seq = e.seq
 			WHERE (e.user_id, e.n, e.seq) > ($1, $2, $3) ORDER BY e.user_id, e.n, e.seq LIMIT $4`, []any{at.user, at.n, int64(at.seq), wire.PageRows}, func(r wire.Row) error {
 			m, bytes, is, err := misfitOf(r)
@@ -77,8 +77,9 @@ func (ex *exam) misfits() (wrong []misfit, err error) {
 func misfitOf(r wire.Row) (m misfit, bytes int, is bool, err error) {
 	var x suspect
 	var text *string
+	var keys []int32
 	var there bool
-	x.Event, _, err = columns.ScanEvent(r, &x.aimed, &m.user, &m.n, &text, &there)
+	x.Event, _, err = columns.ScanEvent(r, &x.aimed, &m.user, &m.n, &text, &keys, &there)
 	m.seq = x.Seq
 	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
 		return m, len(x.Payload), false, nil // indexing a damaged event would hide the damage
@@ -87,7 +88,7 @@ func misfitOf(r wire.Row) (m misfit, bytes int, is bool, err error) {
 		return m, 0, false, err
 	}
 	f, finds := hits.TextOf(x.Event, x.aimed)
-	return m, len(x.Payload), there && (text == nil && finds || text != nil && (!finds || *text != f.Text)), nil
+	return m, len(x.Payload), there && (text == nil && finds || text != nil && (!finds || *text != f.Text || !slices.Equal(keys, hits.EditsOf(&f)))), nil
 }
 
 // lasting returns those events that were indexed and with which the index still
@@ -103,7 +104,7 @@ func (ex *exam) lasting(some []misfit) (wrong []misfit, err error) {
 		for _, m := range page {
 			users, ns, seqs = append(users, string(m.user)), append(ns, m.n), append(seqs, int64(m.seq))
 		}
-		err := ex.rows(`SELECT `+suspectColumns+`, e.user_id, e.n, f.text, `+alive("e")+`
+		err := ex.rows(`SELECT `+suspectColumns+`, e.user_id, e.n, f.text, f.edits, `+alive("e")+`
 			FROM unnest($1::text[], $2::bigint[], $3::bigint[]) w (user_id, n, seq)
 			JOIN events e ON e.user_id = w.user_id AND e.n = w.n AND e.seq = w.seq
 			LEFT JOIN found f ON f.user_id = e.user_id AND f.n = e.n AND f.seq = e.seq ORDER BY e.user_id, e.n, e.seq`, []any{users, ns, seqs}, func(r wire.Row) error {

@@ -224,6 +224,7 @@ type foundRow struct {
 	failed, odd bool
 	text        string
 	words       pgtype.TSVector
+	edits       []int32
 }
 
 // row returns the row for an event; ok is false if there is nothing to find in it.
@@ -232,13 +233,13 @@ func (x *indexer) row(e *journaled) (r foundRow, ok bool) {
 	if !ok {
 		return r, false
 	}
-	return foundRow{role: f.Role, failed: f.Failed, odd: lexemes.IsOdd(f.Text), text: f.Text, words: x.lexer.Vector(f.Text)}, true
+	return foundRow{role: f.Role, failed: f.Failed, odd: lexemes.IsOdd(f.Text), text: f.Text, words: x.lexer.Vector(f.Text), edits: hits.EditsOf(&f)}, true
 }
 
 // bare returns a row for an event without its words, which every search has to check.
 func (x *indexer) bare(e *journaled) (r foundRow, ok bool) {
 	f, ok := hits.TextOf(e.Event, e.aimed)
-	return foundRow{role: f.Role, failed: f.Failed, odd: true, text: f.Text, words: lexemes.Bare()}, ok
+	return foundRow{role: f.Role, failed: f.Failed, odd: true, text: f.Text, words: lexemes.Bare(), edits: hits.EditsOf(&f)}, ok
 }
 
 // putFound adds the rows of events to the index.
@@ -248,6 +249,7 @@ func (p *pipe) putFound(page []journaled, row func(*journaled) (foundRow, bool))
 	var sessions, seqs, ats []int64
 	var amends []*int64
 	var failed, odd []bool
+	var edits []*string
 	for i := range page {
 		e := &page[i]
 		if !e.kept {
@@ -259,18 +261,34 @@ func (p *pipe) putFound(page []journaled, row func(*journaled) (foundRow, bool))
 		}
 		users, roles, texts, words = append(users, e.user), append(roles, columns.Plain(string(r.role))), append(texts, r.text), append(words, r.words)
 		sessions, seqs, ats, amends = append(sessions, e.session), append(seqs, int64(e.Seq)), append(ats, int64(e.Time)), append(amends, e.amends)
-		failed, odd = append(failed, r.failed), append(odd, r.odd)
+		failed, odd, edits = append(failed, r.failed), append(odd, r.odd), append(edits, arrayOf(r.edits))
 	}
 	if len(users) == 0 {
 		return
 	}
-	p.Exec(`INSERT INTO found (user_id, n, seq, at, amends, role, failed, odd, text, words)
-		SELECT w.user_id, w.n, w.seq, w.at, w.amends, w.role, w.failed, w.odd, w.text, w.words
-		FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::boolean[], $8::boolean[], $9::text[], $10::tsvector[])
-			w (user_id, n, seq, at, amends, role, failed, odd, text, words)
+	p.Exec(`INSERT INTO found (user_id, n, seq, at, amends, role, failed, odd, text, words, edits)
+		SELECT w.user_id, w.n, w.seq, w.at, w.amends, w.role, w.failed, w.odd, w.text, w.words, w.edits::integer[]
+		FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::boolean[], $8::boolean[], $9::text[], $10::tsvector[], $11::text[])
+			w (user_id, n, seq, at, amends, role, failed, odd, text, words, edits)
 		ON CONFLICT (user_id, n, seq) DO UPDATE SET at = excluded.at, amends = excluded.amends, role = excluded.role, failed = excluded.failed,
-			odd = excluded.odd, text = excluded.text, words = excluded.words`,
-		users, sessions, seqs, ats, amends, roles, failed, odd, texts, words)
+			odd = excluded.odd, text = excluded.text, words = excluded.words, edits = excluded.edits`,
+		users, sessions, seqs, ats, amends, roles, failed, odd, texts, words, edits)
+}
+
+// arrayOf returns numbers as the text of an array of PostgreSQL; nil if there are none.
+func arrayOf(numbers []int32) *string {
+	if len(numbers) == 0 {
+		return nil
+	}
+	b := []byte{'{'}
+	for i, n := range numbers {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	text := string(append(b, '}'))
+	return &text
 }
 
 // reindex rebuilds the rows of found for events of session number n that were changed

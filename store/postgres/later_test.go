@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -72,7 +73,11 @@ func TestAMigrationWaitsForWhoWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing was written
-	look := strings.NewReplacer("$1", "'skein_user'", "$2", "''", "$3", "1").Replace(wire.SetPut)
+	steps, err := schema.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := strings.NewReplacer("$1", "'skein_user'", "$2", "''", "$3", strconv.Itoa(steps.Version())).Replace(wire.SetPut)
 	for _, q := range []string{"BEGIN", look} {
 		if _, err := c.Exec(t.Context(), q); err != nil {
 			t.Fatal(err)

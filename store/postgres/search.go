@@ -2,9 +2,11 @@ package postgres
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/edits"
 	"github.com/skein-dev/skein/store/postgres/hits"
 	"github.com/skein-dev/skein/store/postgres/wire"
 )
@@ -28,6 +30,38 @@ func (s searches) Search(ctx context.Context, q skein.Query) (r skein.Results, e
 		s.catchUp(ctx, catchUpFor)
 	}
 	return x.Run(ctx)
+}
+
+// Edits implements [edits.Index].
+func (s searches) Edits(ctx context.Context, keys []edits.IndexKey) iter.Seq2[skein.Hit, error] {
+	return func(yield func(skein.Hit, error) bool) {
+		err := s.edited(ctx, keys, func(h skein.Hit) bool { return yield(h, nil) })
+		if skein.Wrapf(&err, "postgres: edits"); err != nil {
+			yield(skein.Hit{}, err)
+		}
+	}
+}
+
+func (s searches) edited(ctx context.Context, keys []edits.IndexKey, yield func(skein.Hit) bool) error {
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	s.catchUp(ctx, catchUpFor)
+	waits := false
+	err = s.once(ctx, func(q *conn) error {
+		mine, args := mine(q.User, nil)
+		_, err := q.One(`SELECT `+hits.Waiting+` FROM journal j WHERE true`+mine+` ORDER BY j.xid DESC, j.ordinal DESC LIMIT 1`, args, &waits)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case waits:
+		return edits.ErrBehind
+	}
+	return hits.Edits(ctx, s.principal(), keys, yield)
 }
 
 // whatShows returns a session and what it shows.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/edits"
 	"github.com/skein-dev/skein/internal/git"
 	"github.com/skein-dev/skein/internal/gitai"
 	"github.com/skein-dev/skein/internal/repository"
@@ -57,9 +58,9 @@ func Open(ctx context.Context, store skein.Store, dir string) (*Tracer, error) {
 		t.repo = at.Repository
 	}
 	for _, address := range tree.Remotes {
-		t.former = append(t.former, strings.TrimSuffix(path.Base(slashed(address)), ".git"))
+		t.former = append(t.former, strings.TrimSuffix(path.Base(edits.Slashed(address)), ".git"))
 	}
-	if main := strings.TrimSuffix(slashed(tree.Common), "/.git"); main != slashed(tree.Root) { // this is a linked working tree
+	if main := strings.TrimSuffix(edits.Slashed(tree.Common), "/.git"); main != edits.Slashed(tree.Root) { // this is a linked working tree
 		t.former = append(t.former, strings.TrimSuffix(path.Base(main), ".git"))
 	}
 	t.ancestry, err = tree.Ancestry(ctx)

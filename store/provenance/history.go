@@ -41,7 +41,7 @@ func History(ctx context.Context, store skein.Store, x *skein.Session, file stri
 	names := []string{name}
 	var found []SessionEdit
 	for i := 0; i < len(names); i++ {
-		writes, err := h.naming(ctx, path.Base(names[i]))
+		writes, err := h.naming(ctx, names[i])
 		if err != nil {
 			return name, nil, err
 		}
@@ -68,7 +68,7 @@ func History(ctx context.Context, store skein.Store, x *skein.Session, file stri
 
 // Absolute returns the path of a file that session x names, with slashes; as it is, if the
 // folder that x is in is not known.
-func Absolute(x *skein.Session, file string) string { return clean(file, x.Cwd) }
+func Absolute(x *skein.Session, file string) string { return edits.Clean(file, x.Cwd) }
 
 // A historian looks in a store for what was done to files, without the files.
 type historian struct{ searcher }
@@ -77,8 +77,8 @@ type historian struct{ searcher }
 func searcherOf(store skein.Store, x *skein.Session) searcher {
 	s := newSearcher(store, top(x))
 	s.repo = repository.ID(x.Checkout.Repository)
-	if below := slashed(x.Checkout.Subfolder); below != "" {
-		if root, ok := strings.CutSuffix(slashed(x.Cwd), "/"+below); ok {
+	if below := edits.Slashed(x.Checkout.Subfolder); below != "" {
+		if root, ok := strings.CutSuffix(edits.Slashed(x.Cwd), "/"+below); ok {
 			s.root = root
 		}
 	}
@@ -100,7 +100,7 @@ func (h *historian) name(x *skein.Session, e *edits.Edit, p string) string {
 	if name := h.inside(x, e, p); name != "" {
 		return name
 	}
-	return clean(p, e.Dir)
+	return edits.Clean(p, e.Dir)
 }
 
 // edits returns those of the writes that succeeded.

@@ -27,9 +27,10 @@ type searcher struct {
 	repo  repository.ID // "" if it has none
 
 	sessions map[skein.SessionID]*skein.Session
-	succeed  map[string]bool    // calls, by session and ID
-	named    map[string][]Write // what calls did to files, by the last part of a path that their messages name
-	found    map[string][]Write // calls that put a line into a file of the repository, by the line
+	succeed  map[string]bool         // calls, by session and ID
+	named    map[string][]Write      // what calls did to files, by the path for which they were looked for
+	wrote    map[skein.Place][]Write // what the calls of a message did to files
+	found    map[string][]Write      // calls that put a line into a file of the repository, by the line
 	next     map[since]skein.Time
 	former   []string // other names of the repository: of its remotes, and of folders in which commits of it were made
 }
@@ -44,7 +45,7 @@ type since struct {
 func newSearcher(store skein.Store, root string) searcher {
 	return searcher{
 		store: store, root: root, sessions: map[skein.SessionID]*skein.Session{}, succeed: map[string]bool{},
-		named: map[string][]Write{}, found: map[string][]Write{}, next: map[since]skein.Time{},
+		named: map[string][]Write{}, wrote: map[skein.Place][]Write{}, found: map[string][]Write{}, next: map[since]skein.Time{},
 	}
 }
 
@@ -126,39 +127,69 @@ func phrase(text string) []skein.Term {
 // writesTo returns the calls that changed the file at these paths, relative to the root,
 // by time. The error is the store's.
 func (s *searcher) writesTo(ctx context.Context, paths []string) (all []Write, err error) {
-	names := map[string]bool{}
+	seen := map[skein.Place]bool{} // what another path found, too
 	for _, p := range paths {
-		names[path.Base(p)] = true
-	}
-	for name := range names {
-		writes, err := s.naming(ctx, name)
+		writes, err := s.naming(ctx, p)
 		if err != nil {
 			return nil, err
 		}
 		for _, w := range writes {
-			if x := s.sessions[w.Session]; x != nil && slices.ContainsFunc(paths, func(p string) bool { return s.is(x, &w.Edit, p) }) {
+			if x := s.sessions[w.Session]; !seen[w.Place] && x != nil && slices.ContainsFunc(paths, func(p string) bool { return s.is(x, &w.Edit, p) }) {
 				all = append(all, w)
 			}
+		}
+		for i := range writes {
+			seen[writes[i].Place] = true
 		}
 	}
 	slices.SortStableFunc(all, byTime)
 	return all, nil
 }
 
-// naming returns what the calls did to files whose messages name a file that is called
-// this, in any folder. The error is the store's.
+// naming returns what the calls of those messages did to files that change one with such a
+// path, and maybe of others. The error is the store's.
 func (s *searcher) naming(ctx context.Context, name string) (all []Write, err error) {
 	if all, known := s.named[name]; known {
 		return all, nil
 	}
-	q := skein.Query{Terms: phrase(name), Role: skein.RoleAssistant}
+	q := skein.Query{Terms: phrase(path.Base(name)), Role: skein.RoleAssistant}
 	if q.Terms == nil {
-		q = skein.Query{Path: name, Role: skein.RoleAssistant}
+		q = skein.Query{Path: path.Base(name), Role: skein.RoleAssistant}
 	}
-	if all, err = s.writes(ctx, q); err == nil {
+	if all, err = s.indexed(ctx, edits.FileKeys(name), q); err == nil {
 		s.named[name] = all
 	}
 	return all, err
+}
+
+// indexed returns what the calls did to files that have any of these keys; or, if the
+// store has no index of edits, or not all is in it yet, what those did that q finds.
+func (s *searcher) indexed(ctx context.Context, keys []edits.IndexKey, q skein.Query) (all []Write, err error) {
+	index, ok := skein.PartOf[edits.Index](s.store)
+	if !ok {
+		return s.writes(ctx, q)
+	}
+	for h, err := range index.Edits(ctx, keys) {
+		if errors.Is(err, edits.ErrBehind) {
+			return s.writes(ctx, q)
+		}
+		if err != nil {
+			return nil, err
+		}
+		x, err := s.session(ctx, h.Session)
+		if err != nil {
+			return nil, err
+		}
+		if x == nil {
+			continue
+		}
+		at := skein.Place{Session: h.Session, Seq: h.Seq}
+		if _, read := s.wrote[at]; !read { // many lines of a file are in few messages
+			s.wrote[at] = writesOf(&h, x)
+		}
+		all = append(all, s.wrote[at]...)
+	}
+	return all, nil
 }
 
 func byTime(a, b Write) int { return cmp.Compare(a.Time, b.Time) }
@@ -174,7 +205,13 @@ func (s *searcher) others(ctx context.Context, text string) (all []Write, err er
 		return nil, nil
 	}
 	terms[0].Words = terms[0].Words[:min(len(terms[0].Words), 12)]
-	found, err := s.writes(ctx, skein.Query{Terms: terms, Role: skein.RoleAssistant})
+	q := skein.Query{Terms: terms, Role: skein.RoleAssistant}
+	var found []Write
+	if key, long := edits.LineKey(text); long {
+		found, err = s.indexed(ctx, []edits.IndexKey{key}, q)
+	} else {
+		found, err = s.writes(ctx, q)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -206,8 +243,8 @@ func writesOf(h *skein.Hit, x *skein.Session) (all []Write) {
 			continue
 		}
 		for _, e := range edits.Of(p.Call) {
-			if e.Dir = slashed(e.Dir); !path.IsAbs(e.Dir) {
-				e.Dir = path.Join(slashed(x.Cwd), e.Dir)
+			if e.Dir = edits.Slashed(e.Dir); !path.IsAbs(e.Dir) {
+				e.Dir = path.Join(edits.Slashed(x.Cwd), e.Dir)
 			}
 			all = append(all, Write{Place: skein.Place{Session: h.Session, Seq: h.Seq}, Turn: h.Turn, Time: h.Time, Call: p.Call.ID, Model: m.Model, Edit: e})
 		}
@@ -313,7 +350,7 @@ func (s *searcher) maker(ctx context.Context, c *git.Commit) (maker *Write, err 
 					continue
 				}
 				maker = &Write{Place: skein.Place{Session: h.Session, Seq: h.Seq}, Turn: h.Turn, Time: h.Time, Call: p.Result.CallID}
-				if dir := path.Base(slashed(cmp.Or(x.Project, x.Cwd))); same && !slices.Contains(s.names(), dir) {
+				if dir := path.Base(edits.Slashed(cmp.Or(x.Project, x.Cwd))); same && !slices.Contains(s.names(), dir) {
 					s.former = append(s.former, dir)
 				}
 			}

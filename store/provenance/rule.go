@@ -60,7 +60,7 @@ type Attributor struct {
 const (
 	enoughMoved = 3                // lines that one call wrote elsewhere: fewer may stand in two files by chance
 	shortLine   = 8                // characters, without space around: shorter ones stand in every file
-	longLine    = 16               // enough to be recognized in another file
+	longLine    = edits.LongLine   // enough to be recognized in another file
 	slack       = skein.Time(60e3) // milliseconds: the clock of an import and that of a commit
 	hooks       = 10 * slack       // a commit may take so long until it is reported
 	nearby      = 3                // lines

@@ -21,7 +21,7 @@ func (s *searcher) inside(x *skein.Session, e *edits.Edit, p string) string {
 	if p == "" || strings.HasPrefix(p, "~/") { // that of the home folder
 		return ""
 	}
-	p = clean(p, e.Dir)
+	p = edits.Clean(p, e.Dir)
 	if !path.IsAbs(p) {
 		if s.belongs(x) && !strings.HasPrefix(p, "../") {
 			return p
@@ -51,7 +51,7 @@ func (s *searcher) tops(x *skein.Session, p string) (all []string) {
 		all = append(all, linked)
 	}
 	if s.root != "" {
-		all = append(all, slashed(s.root))
+		all = append(all, edits.Slashed(s.root))
 	}
 	if known && !same {
 		return all
@@ -88,26 +88,8 @@ func linkedTree(dir string) string {
 	return before + "/worktrees/" + name
 }
 
-// clean returns the path that a call means, with slashes.
-func clean(p, dir string) string {
-	p, dir = slashed(p), slashed(dir)
-	if !path.IsAbs(p) && dir != "" {
-		p = path.Join(dir, p)
-	}
-	return path.Clean(p)
-}
-
-// slashed returns a path of any system with slashes, a drive as a folder.
-func slashed(p string) string {
-	p = strings.ReplaceAll(p, `\`, "/")
-	if len(p) > 2 && p[1] == ':' {
-		p = "/" + strings.ToLower(p[:1]) + p[2:]
-	}
-	return p
-}
-
 // top is the folder that a session calls its project.
-func top(x *skein.Session) string { return slashed(cmp.Or(x.Project, x.Cwd)) }
+func top(x *skein.Session) string { return edits.Slashed(cmp.Or(x.Project, x.Cwd)) }
 
 // same reports whether a session is of the repository, and whether its record tells. A
 // repository of the same name may be a fork.
@@ -129,10 +111,10 @@ func (s *searcher) belongs(x *skein.Session) bool {
 		return same
 	}
 	dir := top(x)
-	return dir != "" && (dir == slashed(s.root) || strings.HasPrefix(dir, slashed(s.root)+"/") || s.inNamed(dir))
+	return dir != "" && (dir == edits.Slashed(s.root) || strings.HasPrefix(dir, edits.Slashed(s.root)+"/") || s.inNamed(dir))
 }
 
 // names are what folders of the repository may be called.
 func (s *searcher) names() []string {
-	return append([]string{path.Base(slashed(s.root)), strings.TrimSuffix(path.Base(string(s.repo)), ".git")}, s.former...)
+	return append([]string{path.Base(edits.Slashed(s.root)), strings.TrimSuffix(path.Base(string(s.repo)), ".git")}, s.former...)
 }

@@ -90,7 +90,7 @@ func (c *core) end() error {
 // process writes.
 func (c *core) finish(ctx context.Context) {
 	defer c.disk.keepReserve()
-	if !c.behind(ctx) && !c.maintenance.waiting(ctx) {
+	if !c.behind(ctx, ofWords()) && !c.behind(ctx, ofEdits()) && !c.maintenance.waiting(ctx) {
 		return
 	}
 	if !c.index.fed() && !c.maintenance.deleted.Load() {

@@ -278,8 +278,10 @@ func (ex *exam) index(area string) error {
 
 // rebuildIndex rebuilds the index, step by step; meanwhile searches scan.
 func (c *core) rebuildIndex() error {
-	if err := c.change(context.Background(), textindex.ForgetIndex); err != nil {
-		return err
+	for _, forget := range []func(*txn.Tx) error{textindex.ForgetIndex, textindex.ForgetEdits} {
+		if err := c.change(context.Background(), forget); err != nil {
+			return err
+		}
 	}
 	return errors.Join(c.indexAll(context.Background()), c.readers.Renew())
 }

@@ -41,7 +41,7 @@ func EmptyLog(s *Store) (emptied bool, err error) { return s.disk.emptyLog() }
 // waiting for it.
 func Feed(s *Store) (behind bool) {
 	s.index.pause()
-	return s.behind(context.Background())
+	return s.behind(context.Background(), ofWords())
 }
 
 // MakingRoom runs do as what frees room on the disk.
@@ -65,6 +65,6 @@ func KeepReserve(s *Store) {
 
 // FeedStep indexes what one step of the background indexer does.
 func FeedStep(s *Store) error {
-	_, err := s.feedIndex(context.Background())
+	_, err := s.feedSome(context.Background(), ofWords())
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/textindex"
 	"github.com/skein-dev/skein/store/sqlite/txn"
@@ -104,7 +105,7 @@ func (x *indexer) pause() {
 // fed reports whether anything was ever appended.
 func (x *indexer) fed() bool { return x.last.Load() != 0 }
 
-// step feeds the index once and returns how many events it indexed, and whether
+// step feeds the index of words once, or, if nothing waits for that, that of edits. It returns how many events it indexed, and whether
 // there is more to do now. An error is left to the next step: the index is only
 // late, and nothing is lost. If the disk is nearly full, the index stays late:
 // it would take the room that deleting needs.
@@ -113,7 +114,11 @@ func (x *indexer) step(run func(context.Context, func(*txn.Tx) error) error, byt
 		return 0, false
 	}
 	err := run(x.ctx, func(t *txn.Tx) (err error) {
-		fed, more, err = textindex.Feed(t, bytes)
+		if fed, more, err = textindex.Feed(t, bytes); err == nil && fed == 0 {
+			more, err = textindex.FeedEdits(t, x.core.pack, int(bytes))
+		} else if err == nil {
+			more = true
+		}
 		return err
 	})
 	if err != nil {
@@ -129,24 +134,46 @@ func (c *core) appended(n int) {
 	}
 }
 
-// feedIndex indexes some of the events that wait, and reports whether more can
-// be indexed now.
-func (c *core) feedIndex(ctx context.Context) (more bool, err error) {
+// A projection is made of the events later, not in the append: the index of words, or
+// that of edits.
+type projection struct {
+	waits string // whether events wait for it
+	feed  func(*txn.Tx, *pack.Packer) (more bool, err error)
+}
+
+// ofWords is the index of what was said.
+func ofWords() projection {
+	return projection{`SELECT EXISTS (SELECT 1 FROM events WHERE id > (SELECT upto FROM indexed))`, func(t *txn.Tx, _ *pack.Packer) (more bool, err error) {
+		_, more, err = textindex.Feed(t, textindex.FeedBytes)
+		return more, err
+	}}
+}
+
+// ofEdits is the index of what calls did to files.
+func ofEdits() projection {
+	return projection{`SELECT EXISTS (SELECT 1 FROM events WHERE id > (SELECT upto FROM edits_fed))`, func(t *txn.Tx, p *pack.Packer) (bool, error) {
+		return textindex.FeedEdits(t, p, textindex.FeedBytes)
+	}}
+}
+
+// feedSome feeds p with some of the events that wait, and reports whether it can be fed
+// with more now.
+func (c *core) feedSome(ctx context.Context, p projection) (more bool, err error) {
 	if c.disk.lookAtRoom(); c.disk.tight.Load() {
 		return false, nil
 	}
 	err = c.writer.Between(ctx, func(t *txn.Tx) (err error) {
-		_, more, err = textindex.Feed(t, textindex.FeedBytes)
+		more, err = p.feed(t, c.pack)
 		return err
 	})
 	return more, err
 }
 
-// catchUp feeds the index until nothing waits, but for no longer than most; the
+// catchUp feeds p until nothing waits, but for no longer than most; the
 // search scans what is left. Errors are not the reader's concern: the disk may
 // be read-only, or another process may be writing.
-func (c *core) catchUp(ctx context.Context, most time.Duration) {
-	if c.unwritable(ctx) != nil || !c.behind(ctx) {
+func (c *core) catchUp(ctx context.Context, p projection, most time.Duration) {
+	if c.unwritable(ctx) != nil || !c.behind(ctx, p) {
 		return
 	}
 	if c.disk.tight.Load() {
@@ -159,7 +186,7 @@ func (c *core) catchUp(ctx context.Context, most time.Duration) {
 	c.catching.Go(func() {
 		defer close(done)
 		for ctx.Err() == nil {
-			if more, err := c.feedIndex(ctx); err != nil || !more {
+			if more, err := c.feedSome(ctx, p); err != nil || !more {
 				return
 			}
 		}
@@ -170,21 +197,25 @@ func (c *core) catchUp(ctx context.Context, most time.Duration) {
 	}
 }
 
-// behind reports whether events wait for the index.
-func (c *core) behind(ctx context.Context) bool {
+// behind reports whether events wait for p.
+func (c *core) behind(ctx context.Context, p projection) bool {
 	var waiting int64
 	err := c.readers.Read(ctx, func(r *engine.Conn) error {
-		_, err := r.One(`SELECT EXISTS (SELECT 1 FROM events WHERE id > (SELECT upto FROM indexed))`, nil, &waiting)
+		_, err := r.One(p.waits, nil, &waiting)
 		return err
 	})
 	return err != nil || waiting != 0
 }
 
-// indexAll feeds the index until no events wait.
+// indexAll feeds both indexes until no events wait.
 func (c *core) indexAll(ctx context.Context) error {
-	for {
-		if more, err := c.feedIndex(ctx); err != nil || !more {
-			return err
+	for _, p := range []projection{ofWords(), ofEdits()} {
+		for more := true; more; {
+			var err error
+			if more, err = c.feedSome(ctx, p); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/edits"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/schema"
 )
@@ -122,14 +123,14 @@ func TestManyMigrateAtOnce(t *testing.T) {
 		t.Errorf("%d of 8 migrate, want 1", len(notices))
 	}
 	wantVersion(t, name, steps.Version())
-	wantVersion(t, name+".v1.bak", 1)
+	wantVersion(t, name+".v2.bak", 2)
 }
 
 // An old copy does not count as a copy of the current file.
 func TestMigrationCopiesAFileThatWentOnAgain(t *testing.T) {
 	name := old(t)
 	was := []byte("of an earlier migration")
-	if err := errors.Join(os.WriteFile(name+".v1.bak", was, 0o600), os.Chtimes(name+".v1.bak", time.Unix(1, 0), time.Unix(1, 0))); err != nil {
+	if err := errors.Join(os.WriteFile(name+".v2.bak", was, 0o600), os.Chtimes(name+".v2.bak", time.Unix(1, 0), time.Unix(1, 0))); err != nil {
 		t.Fatal(err)
 	}
 	s, err := Open(t.Context(), name, Options{steps: later(t)})
@@ -139,10 +140,10 @@ func TestMigrationCopiesAFileThatWentOnAgain(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(name + ".v1.bak"); err != nil || string(got) != string(was) {
+	if got, err := os.ReadFile(name + ".v2.bak"); err != nil || string(got) != string(was) {
 		t.Errorf("the earlier copy is %.20q (%v), want %q", got, err, was)
 	}
-	wantVersion(t, name+".v1-2.bak", 1)
+	wantVersion(t, name+".v2-2.bak", 2)
 }
 
 // After a later version has migrated the file, an older program that has it
@@ -225,6 +226,7 @@ func TestReleasedMigrationsStayAsTheyWere(t *testing.T) {
 	}
 	for i, want := range []string{
 		"5d9849b7e724e3b37b82d89e4816c8c50806667a1e936d64b8fddd1fe585ee74",
+		"b0ad0b181760eea685b156b3ac6298133f739438ffc01bb77a35edb790e5a742",
 	} {
 		if got := fmt.Sprintf("%x", sha256.Sum256([]byte(steps[i]))); got != want {
 			t.Errorf("schema/%04d.sql has the sum %s, want %s", i+1, got, want)
@@ -232,10 +234,49 @@ func TestReleasedMigrationsStayAsTheyWere(t *testing.T) {
 	}
 }
 
+// A store from before the index of edits has all edits in it soon after it is opened.
+func TestAnOlderStoreGetsItsEdits(t *testing.T) {
+	steps, err := schema.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "x.db")
+	s, err := Open(t.Context(), name, Options{steps: steps[:1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := skein.Say(3, skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{{Kind: skein.PartCall, Call: &skein.Call{
+		ID: "c", Name: "write", Input: []byte(`{"path":"/p/d/x.go","content":"package main"}`),
+	}}}})
+	if _, err := skein.Add(t.Context(), s, "a", skein.NewEvent(skein.KindCreated, 1, skein.Created{}), said); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantVersion(t, name, 1)
+	if s, err = Open(t.Context(), name, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.indexAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for h, err := range s.Edits(t.Context(), edits.FileKeys("d/x.go")) {
+		if n++; err != nil || h.Seq != 2 {
+			t.Errorf("Edits(d/x.go) yields %+v, %v, want event 2", h, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("Edits(d/x.go) yields %d messages, want 1", n)
+	}
+}
+
 func TestPragmas(t *testing.T) {
 	name := old(t)
 	c := testConn(t, name)
-	for pragma, want := range map[string]int64{"auto_vacuum": 2, "page_size": 4096, "synchronous": 2, "application_id": schema.ApplicationID, "user_version": 1} {
+	for pragma, want := range map[string]int64{"auto_vacuum": 2, "page_size": 4096, "synchronous": 2, "application_id": schema.ApplicationID, "user_version": 2} {
 		var got int64
 		if _, err := c.One("PRAGMA "+pragma, nil, &got); err != nil || got != want {
 			t.Errorf("PRAGMA %s = %d (%v), want %d", pragma, got, err, want)

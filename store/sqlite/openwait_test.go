@@ -62,7 +62,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 // A migration may take long to copy a large file.
 func TestACopyThatGrowsIsWaitedFor(t *testing.T) {
 	name := old(t)
-	to := name + ".v1.bak"
+	to := name + ".v2.bak"
 	before := schema.Moving(name)
 	for _, text := range []string{"a", "ab"} {
 		if err := os.WriteFile(to+".tmp", []byte(text), 0o600); err != nil {

@@ -57,7 +57,7 @@ type salvagedColumn struct {
 // derived reports whether a table is rebuilt from the others, or records work
 // to be done on such tables.
 func derived(name string) bool {
-	return strings.HasPrefix(name, "words") || strings.HasPrefix(name, "sqlite_") || name == "usage" || name == "usage_all" || name == "indexed" || name == "passages" || name == "maintenance" || name == "rewound_ranges"
+	return strings.HasPrefix(name, "words") || strings.HasPrefix(name, "sqlite_") || name == "usage" || name == "usage_all" || name == "indexed" || name == "passages" || name == "edits" || name == "edits_fed" || name == "maintenance" || name == "rewound_ranges"
 }
 
 // develops reports whether the file is from a development build, as far as its

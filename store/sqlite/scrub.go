@@ -270,6 +270,9 @@ func (sc *scrub) event(x *scrubEvent) (changed bool, err error) {
 	err = textindex.ChangeText(sc.Tx, id, `UPDATE events SET hash = CASE WHEN ?1 AND sum IS NULL THEN hash END, tools = ?2, paths = ?3, text = ?4, extra = ?5, payload = ?6,
 		sum = CASE WHEN ?1 THEN sum ELSE ?7 END, items = ?8 WHERE id = ?9`,
 		x.damaged, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, columns.Sum(&p.Event.Event, p.now.Text), p.items, id)
+	if err == nil {
+		err = textindex.PutEdits(sc.Tx, sc.s.pack, id)
+	}
 	return true, err
 }
 

@@ -2,9 +2,11 @@ package sqlite
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/edits"
 	"github.com/skein-dev/skein/store/search"
 	"github.com/skein-dev/skein/store/sqlite/hits"
 )
@@ -25,9 +27,32 @@ func (s *searches) Search(ctx context.Context, q skein.Query) (r skein.Results, 
 		return r, err
 	}
 	if x.Indexed() {
-		s.catchUp(ctx, catchUpFor)
+		s.catchUp(ctx, ofWords(), catchUpFor)
 	}
 	return x.Run(ctx, s.readers)
+}
+
+// Edits implements [edits.Index].
+func (s *searches) Edits(ctx context.Context, keys []edits.IndexKey) iter.Seq2[skein.Hit, error] {
+	return func(yield func(skein.Hit, error) bool) {
+		err := s.edited(ctx, keys, func(h skein.Hit) bool { return yield(h, nil) })
+		if skein.Wrapf(&err, "sqlite: edits"); err != nil {
+			yield(skein.Hit{}, err)
+		}
+	}
+}
+
+func (s *searches) edited(ctx context.Context, keys []edits.IndexKey, yield func(skein.Hit) bool) error {
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	s.catchUp(ctx, ofEdits(), catchUpFor)
+	if s.behind(ctx, ofEdits()) {
+		return edits.ErrBehind
+	}
+	return hits.Edits(ctx, s.readers, s.searchView(), keys, yield)
 }
 
 // searchView returns what a search needs to know of the view.

@@ -2,6 +2,7 @@ package hits
 
 import (
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/edits"
 	"github.com/skein-dev/skein/store/ledger"
 	"github.com/skein-dev/skein/store/postgres/columns"
 )
@@ -25,4 +26,16 @@ func TextOf(e skein.Event, aimed skein.Kind) (f skein.Facts, ok bool) {
 	f = *now
 	f.Text = columns.Plain(f.Text)
 	return f, f.Text != "" || f.Failed
+}
+
+// EditsOf returns what the row of an event in the index has of its edits, in order; nil if
+// there are none.
+func EditsOf(f *skein.Facts) (all []int32) {
+	if f.Message == nil || f.Role != skein.RoleAssistant {
+		return nil
+	}
+	for _, k := range edits.KeysOf(f.Message) {
+		all = append(all, int32(k))
+	}
+	return all
 }

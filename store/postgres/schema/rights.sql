@@ -56,7 +56,7 @@ DECLARE
 	f regprocedure;
 	was text := current_setting('role');
 BEGIN
-	FOR f IN SELECT oid FROM pg_proc WHERE proname IN ('find', 'named', 'journal_edge', 'theirs', 'adopt') AND pronamespace = 'public'::regnamespace LOOP
+	FOR f IN SELECT oid FROM pg_proc WHERE proname IN ('find', 'edited', 'named', 'journal_edge', 'theirs', 'adopt') AND pronamespace = 'public'::regnamespace LOOP
 		IF (SELECT proowner FROM pg_proc WHERE oid = f) <> 'skein_all'::regrole THEN
 			GRANT CREATE ON SCHEMA public TO skein_all;
 			EXECUTE format('ALTER FUNCTION %s OWNER TO skein_all', f);

@@ -15,5 +15,6 @@ func Promises() []harness.Promise {
 		{Name: "27 The feed has every event", Checks: feeding()},
 		{Name: "29 A session's row says what is live in it", Checks: liveMessages()},
 		{Name: "30 Whoever gives up breaks nothing", Checks: givingUp()},
+		{Name: "32 Edits are found by file and line", Checks: editing()},
 	}
 }
