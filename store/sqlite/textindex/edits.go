@@ -62,8 +62,12 @@ func eachEdits(t *txn.Tx, p *pack.Packer, where string, args []any, then func(ev
 		if err != nil {
 			return err
 		}
-		for _, k := range keys {
-			if _, _, err := t.Exec(`INSERT OR IGNORE INTO edits (key, event) VALUES (?, ?)`, int64(k), id); err != nil {
+		if len(keys) > 0 {
+			list, err := json.Marshal(keys)
+			if err != nil {
+				return err
+			}
+			if _, _, err := t.Exec(`INSERT OR IGNORE INTO edits (key, event) SELECT value, ? FROM json_each(?)`, id, string(list)); err != nil {
 				return err
 			}
 		}
