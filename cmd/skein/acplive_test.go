@@ -367,3 +367,59 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 		t.Errorf("%d decisions are stored, want 1", n)
 	}
 }
+
+// A token that may not read secrets sees none, in whatever pieces the agent says it, and
+// all that is said around it.
+func TestAPhoneIsNotToldSecrets(t *testing.T) {
+	d := newACPDesk(t, "")
+	e := d.start("1")
+	e.Initialize()
+	id := e.New(d.dir)
+	p := d.phone(d.serves(), d.skein("token", "add", "phone", "--scope", "read"))
+	p.load(id, "")
+	secret := "ghp_" + strings.Repeat("a1B2c3", 6)
+	e.Prompt(id, "say before the "+secret+" and after it\nsay the end")
+	e.leave()
+	p.AwaitLine(`"live":false`)
+	got := p.saw(id, "agent_message_chunk")
+	if !strings.HasPrefix(got, "before the ") || !strings.HasSuffix(got, " and after itthe end") {
+		t.Errorf("the phone saw %q", got)
+	}
+	for _, line := range p.Lines(0) {
+		if strings.Contains(string(line), secret[:20]) {
+			t.Errorf("the phone was told the secret: %s", line)
+		}
+	}
+}
+
+// A client that does not read holds up neither the editor nor the agent nor another
+// client.
+func TestAClientThatDoesNotReadHoldsUpNobody(t *testing.T) {
+	d := newACPDesk(t, "")
+	e := d.start("1")
+	e.Initialize()
+	id := e.New(d.dir)
+	at, token := d.serves(), d.skein("token", "add", "phone", "--scope", "read,read:raw")
+	stuck, _, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(at, "http")+"/v1/acp", http.Header{"Authorization": {"Bearer " + token}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stuck.Close() })
+	load := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "session/load", "params": map[string]any{"sessionId": id, "cwd": "/", "mcpServers": []any{}}}
+	if err := stuck.WriteJSON(load); err != nil {
+		t.Fatal(err)
+	}
+	p := d.phone(at, token)
+	p.load(id, "")
+	for range 4 {
+		if stop := e.Prompt(id, "long 8000000\nsay it goes on"); stop != "end_turn" {
+			t.Fatalf("the turn ended with %q", stop)
+		}
+	}
+	e.Prompt(id, "say the very end")
+	e.leave()
+	p.AwaitLine(`"live":false`)
+	if got := p.saw(id, "agent_message_chunk"); !strings.HasSuffix(got, "the very end") {
+		t.Errorf("the client that reads saw %d bytes, and at the end %q", len(got), got[max(0, len(got)-50):])
+	}
+}
