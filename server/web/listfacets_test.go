@@ -175,6 +175,11 @@ func TestTheListIsSortedInEachWay(t *testing.T) {
 		}
 	}
 	b := visiting(t, store, nil).browse()
+	b.size(360, "light")
+	b.open("/?agent=codex")
+	if broken := b.eval(`[...document.querySelectorAll(".arrange a, .arrange span > .dim")].filter((e) => { const r = document.createRange(); r.selectNodeContents(e); return r.getClientRects().length > 1 }).map((e) => e.textContent).join(", ")`); broken != "" {
+		t.Errorf("on a phone, these words are broken: %v", broken)
+	}
 	b.size(390, "light")
 	for name, want := range map[string]struct{ first, last string }{
 		"newest": {"s-00", "s-17"}, "oldest": {"s-17", "s-00"}, "longest": {"s-03", "s-56"},
