@@ -38,6 +38,7 @@ type usageAsked struct{ Since, Until, Project, Agent, Stack string }
 type usagePage struct {
 	Asked    usageAsked
 	Spans    []usageSpan
+	Months   []usageSpan
 	Total    price.Sum
 	Share    string // of the input that came from the cache; "" if there was no input
 	Days     int    // with any usage
@@ -118,7 +119,7 @@ func (s usagePages) usageOf(ctx context.Context, asked usageAsked) (*usagePage, 
 	if err != nil {
 		return nil, err
 	}
-	p := &usagePage{Asked: asked, Spans: spansOf(asked)}
+	p := &usagePage{Asked: asked, Spans: spansOf(asked), Months: monthsOf(asked, s.Now())}
 	table := &price.List{}
 	if s.Prices != nil {
 		if table, err = s.Prices(); err != nil {
@@ -270,6 +271,17 @@ func spansOf(asked usageAsked) (spans []usageSpan) {
 		spans = append(spans, usageSpan{c[0], "/usage?" + v.Encode(), asked.Until == "" && asked.Since == c[1]})
 	}
 	return spans
+}
+
+// monthsOf returns links to the last twelve months, the newest first.
+func monthsOf(asked usageAsked, now time.Time) (months []usageSpan) {
+	for i := range 12 {
+		first := time.Date(now.Year(), now.Month()-time.Month(i), 1, 0, 0, 0, 0, time.UTC)
+		other := asked
+		other.Since, other.Until = first.Format(time.DateOnly), first.AddDate(0, 1, -1).Format(time.DateOnly)
+		months = append(months, usageSpan{first.Format("Jan 2006"), "/usage?" + other.values().Encode(), asked.Since == other.Since && asked.Until == other.Until})
+	}
+	return months
 }
 
 // percent returns part as a percentage of all: 12 %, <1 %.

@@ -32,6 +32,18 @@ func TestUsageOpensOnAPeriodThatHasSome(t *testing.T) {
 	wants(t, "30 days, as asked for", v.get("/usage?since=30d"), "Nothing was used")
 }
 
+// What a month cost takes two clicks: Usage, and the month.
+func TestAMonthIsOneClickAway(t *testing.T) {
+	b := spentOnce(t, "codex").browse()
+	b.eval(`[...document.querySelectorAll("header a")].find((a) => a.textContent == "Usage").click()`)
+	b.until(`document.querySelector("nav[aria-label=Month] a")`)
+	b.eval(`[...document.querySelectorAll("nav[aria-label=Month] a")].find((a) => a.textContent == "May 2026").click()`)
+	b.until(`document.querySelector("nav[aria-label=Month] [aria-current]")?.textContent == "May 2026" && document.querySelector(".cards")`)
+	if got := b.eval(`location.search + " " + document.querySelector(".cards b").textContent`); got != "?since=2026-05-01&until=2026-05-31 $0.45" {
+		t.Errorf("May leads to %v, want its days and $0.45", got)
+	}
+}
+
 func TestUsageIsDividedByWhatIsAskedFor(t *testing.T) {
 	v := spentOnce(t, "codex")
 	for by, want := range map[string]string{"model": sonnet, "agent": "codex", "branch": "fix/retry", "repository": "p"} {
