@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/edits"
 	"github.com/skein-dev/skein/store/search"
 )
 
@@ -74,6 +75,12 @@ func (c *covered) Search(ctx context.Context, q skein.Query) (skein.Results, err
 		h.Event = nil
 	}
 	return found, err
+}
+
+// Edits implements [edits.Index] for nobody: its keys and messages would tell what the
+// secrets are.
+func (c *covered) Edits(context.Context, []edits.IndexKey) iter.Seq2[skein.Hit, error] {
+	return func(yield func(skein.Hit, error) bool) { yield(skein.Hit{}, edits.ErrBehind) }
 }
 
 type veil struct{ covered }

@@ -23,14 +23,15 @@ type lookback struct {
 	after skein.Time // events with IDs after upto were stored after this
 }
 
-// Lag implements [inspect.IndexLag]. The time of an event that was not imported
-// should be when it was stored, but may be wrong, and imported events do not say. So
-// that time counts only as far as it agrees with what this process has seen before.
+// Lag implements [inspect.IndexLag], for that of both indexes which is further behind.
+// The time of an event that was not imported should be when it was stored, but may be
+// wrong, and imported events do not say. So that time counts only as far as it agrees
+// with what this process has seen before.
 func (s *feeds) Lag(ctx context.Context) (l inspect.Lag, err error) {
 	defer skein.Wrapf(&err, "sqlite: lag of the index")
 	var upto, last, at int64
 	err = s.read(ctx, func(c *engine.Conn) error {
-		if _, err := c.One(`SELECT upto, (SELECT coalesce(max(id), 0) FROM events) FROM indexed`, nil, &upto, &last); err != nil || last <= upto {
+		if _, err := c.One(`SELECT min(i.upto, d.upto), (SELECT coalesce(max(id), 0) FROM events) FROM indexed i, edits_fed d`, nil, &upto, &last); err != nil || last <= upto {
 			return err
 		}
 		if l.Events = int(last - upto); l.Events <= countUpTo {
