@@ -69,7 +69,6 @@ var tooLarge = map[string]string{
 	"server/acp.relay":           "to be split",
 	"server/acp/record.Recorder": "to be split",
 	"server/acp/own.session":     "to be split",
-	"server/web.lists":           "to be split",
 
 	"..Facts":                            "a noun",
 	"..Filter":                           "a noun",

@@ -29,7 +29,7 @@ func (s lists) bulk(w http.ResponseWriter, r *http.Request) {
 	}
 	switch what := r.PostFormValue("do"); what {
 	case "export":
-		s.exportAll(w, r, all)
+		downloader(s).exportAll(w, r, all)
 		return
 	case "compare":
 		if len(all) != 2 {
@@ -39,7 +39,7 @@ func (s lists) bulk(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, comparePath(all[1].ID, all[0].ID), http.StatusSeeOther) // the older one on the left
 		return
 	case "tag":
-		err = s.tagAll(r, all)
+		err = forms(s).tagAll(r, all)
 	case "bin":
 		for i := range all {
 			if err = skein.LifecycleOf(door.From(r.Context()).Store).Bin(r.Context(), all[i].ID); err != nil {
@@ -88,7 +88,7 @@ func picked(r *http.Request) ([]skein.Session, error) {
 	return all, nil
 }
 
-func (s lists) tagAll(r *http.Request, all []skein.Session) error {
+func (s forms) tagAll(r *http.Request, all []skein.Session) error {
 	tags, err := parseTags(r.PostFormValue("tag"))
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (s lists) tagAll(r *http.Request, all []skein.Session) error {
 		return fmt.Errorf("tag: %w: empty", skein.ErrInvalid)
 	}
 	for i := range all {
-		if err := forms(s).addTags(r.Context(), door.From(r.Context()).Store, all[i].ID, tags); err != nil {
+		if err := s.addTags(r.Context(), door.From(r.Context()).Store, all[i].ID, tags); err != nil {
 			return err
 		}
 	}
@@ -105,7 +105,7 @@ func (s lists) tagAll(r *http.Request, all []skein.Session) error {
 }
 
 // exportAll answers with an archive that contains a file for each session.
-func (s lists) exportAll(w http.ResponseWriter, r *http.Request, all []skein.Session) {
+func (s downloader) exportAll(w http.ResponseWriter, r *http.Request, all []skein.Session) {
 	for _, d := range downloads() {
 		if d.Name != cmp.Or(r.PostFormValue("as"), "md") {
 			continue
@@ -116,7 +116,7 @@ func (s lists) exportAll(w http.ResponseWriter, r *http.Request, all []skein.Ses
 		for i := range all {
 			f, err := z.CreateHeader(&zip.FileHeader{Name: fileName(&all[i]) + d.Ext, Method: zip.Deflate, Modified: all[i].Updated.Std()})
 			if err == nil {
-				err = downloader(s).export(r.Context(), f, all[i], d.Name, false)
+				err = s.export(r.Context(), f, all[i], d.Name, false)
 			}
 			if err != nil {
 				s.Log.Error("a download broke off", "session", all[i].ID, "err", err)

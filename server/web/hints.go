@@ -40,7 +40,7 @@ func (s lists) hintFor(w http.ResponseWriter, r *http.Request) *hint {
 	}
 	seen := seenHints(r)
 	if len(seen) > 0 {
-		s.keepHints(w, r, seen)
+		keepHints(w, r, seen)
 	}
 	all := hints()
 	for i, name := range all {
@@ -51,17 +51,17 @@ func (s lists) hintFor(w http.ResponseWriter, r *http.Request) *hint {
 	return nil
 }
 
-func (s lists) keepHints(w http.ResponseWriter, r *http.Request, seen []string) {
+func keepHints(w http.ResponseWriter, r *http.Request, seen []string) {
 	known := slices.DeleteFunc(slices.Clone(hints()), func(name string) bool { return !slices.Contains(seen, name) })
 	http.SetCookie(w, door.From(r.Context()).Cookie(hintsCookie, strings.Join(known, "."), hintsFor))
 }
 
 // closeHint closes a hint, or all of them, for good.
-func (s lists) closeHint(w http.ResponseWriter, r *http.Request) {
+func closeHint(w http.ResponseWriter, r *http.Request) {
 	seen := append(seenHints(r), r.PostFormValue("hint"))
 	if r.PostFormValue("hint") == "all" {
 		seen = hints()
 	}
-	s.keepHints(w, r, seen)
+	keepHints(w, r, seen)
 	back(w, r, local(r.PostFormValue("back"), "/"), "")
 }

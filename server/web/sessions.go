@@ -30,7 +30,7 @@ func (s lists) routes() []door.Route {
 		read("/{$}", s.sessions),
 		change("/sessions/bulk", s.bulk),
 		change("/views", s.keepView),
-		change("/hints", s.closeHint),
+		change("/hints", closeHint),
 	}
 }
 
