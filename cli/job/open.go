@@ -66,8 +66,12 @@ func ofAnother(path string, owner int) error {
 		"run the command as %s: %s\nor give root files of its own: SKEIN_HOME=/root/skein", name, how)
 }
 
-// open opens the store: its file, its database or its server.
+// open opens the store: its file, its database or its server. What is kept beside it goes
+// into the folder of the state.
 func (j *Job) open(ctx context.Context) (skein.Store, error) {
+	if err := FitsOwner(os.Geteuid(), j.Dirs.State); err != nil {
+		return nil, err
+	}
 	if !config.IsServer(j.Place.Scheme) {
 		return j.OpenAt(ctx, j.Place)
 	}

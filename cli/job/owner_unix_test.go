@@ -3,13 +3,17 @@
 package job
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/fault"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 // othersFolder returns a folder that belongs to a user other than root.
@@ -47,5 +51,22 @@ func TestRootLeavesTheStoresOfOthersAlone(t *testing.T) {
 	}
 	if err := FitsOwner(0, "/skein.db"); err != nil {
 		t.Errorf("root and root's own folder: %v, want nil", err)
+	}
+}
+
+// What skein keeps beside its store is in the folder of its state, which another user could
+// no longer write to.
+func TestRootLeavesTheStateOfOthersAlone(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root may write what belongs to others")
+	}
+	j := &Job{Env: &config.Env{Open: func(context.Context, config.Place) (skein.Store, error) { return memory.New(), nil }}}
+	j.Dirs.State = filepath.Join(othersFolder(t), "state")
+	if _, err := j.open(t.Context()); err == nil || !strings.Contains(err.Error(), "and you are root") {
+		t.Errorf("root opens a store with another's folder of state: %v, want a refusal", err)
+	}
+	j.Dirs.State = filepath.Join(t.TempDir(), "state")
+	if _, err := j.open(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
