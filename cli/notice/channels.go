@@ -64,6 +64,23 @@ func byChat(ctx context.Context, j *job.Job, service, chat string, n Notice) err
 	return s.Send(ctx, to, strings.TrimSpace(render.Line(n.Title)+"\n"+n.Text))
 }
 
+// mailServer returns how a mail server is reached: encrypted, but on this machine.
+func mailServer(at *url.URL) (how []mail.Option, auth mail.SMTPAuthType) {
+	auth, port := mail.SMTPAuthAutoDiscover, 587
+	switch host, err := netip.ParseAddr(at.Hostname()); {
+	case at.Scheme == "smtps":
+		how, port = append(how, mail.WithSSL()), 465
+	case at.Hostname() == "localhost", err == nil && host.IsLoopback():
+		how, auth, port = append(how, mail.WithTLSPolicy(mail.TLSOpportunistic)), mail.SMTPAuthPlainNoEnc, 25
+	default:
+		how = append(how, mail.WithTLSPolicy(mail.TLSMandatory))
+	}
+	if n, err := strconv.Atoi(at.Port()); err == nil {
+		port = n
+	}
+	return append(how, mail.WithPort(port)), auth
+}
+
 // byMail sends n as e-mail.
 func byMail(ctx context.Context, j *job.Job, n Notice) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
@@ -84,16 +101,8 @@ func byMail(ctx context.Context, j *job.Job, n Notice) error {
 	m.SetDateWithValue(j.Now())
 	m.SetMessageID()
 	m.SetBodyString(mail.TypeTextPlain, n.Text)
-	how, auth := []mail.Option{mail.WithTimeout(sendTime), mail.WithTLSPortPolicy(mail.TLSMandatory)}, mail.SMTPAuthAutoDiscover
-	switch host, err := netip.ParseAddr(at.Hostname()); {
-	case at.Scheme == "smtps":
-		how = append(how, mail.WithSSLPort(false))
-	case at.Hostname() == "localhost", err == nil && host.IsLoopback(): // what is sent does not leave the machine
-		how, auth = append(how, mail.WithTLSPortPolicy(mail.TLSOpportunistic)), mail.SMTPAuthPlainNoEnc
-	}
-	if port, err := strconv.Atoi(at.Port()); err == nil {
-		how = append(how, mail.WithPort(port))
-	}
+	how, auth := mailServer(at)
+	how = append(how, mail.WithTimeout(sendTime))
 	if user != "" {
 		password, err := surface.Secret(j, "smtp", "SMTP_PASSWORD")
 		if err != nil {

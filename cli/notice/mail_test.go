@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/mail"
+	"net/url"
 	"runtime"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
+	gomail "github.com/wneessen/go-mail"
 
 	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/job"
@@ -106,5 +108,27 @@ func TestANoticeComesByMail(t *testing.T) {
 	j.Settings.Notify.SMTP = "smtp://127.0.0.1:1"
 	if err := all[0].Send(t.Context(), n); err == nil {
 		t.Error("no error, and no server")
+	}
+}
+
+// A server without a port is reached at that of its kind.
+func TestMailServersHaveTheirPorts(t *testing.T) {
+	for at, want := range map[string]string{
+		"smtps://ada@mail.example.org": "mail.example.org:465", "smtp://mail.example.org": "mail.example.org:587",
+		"smtp://mail.example.org:2525": "mail.example.org:2525", "smtps://mail.example.org:10465": "mail.example.org:10465",
+		"smtp://localhost": "localhost:25",
+	} {
+		u, err := url.Parse(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		how, _ := mailServer(u)
+		c, err := gomail.NewClient(u.Hostname(), how...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.ServerAddr(); got != want {
+			t.Errorf("%s is reached at %s, want %s", at, got, want)
+		}
 	}
 }

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,20 +93,26 @@ func (o *openOptions) run(ctx context.Context, j *job.Job, args []string) error 
 	return nil
 }
 
-// serverFile is the file in which a running server stores its address and, on the next
-// line, its process ID; the server
-// holds the lock beside it while it runs. After it ends, another program could
+// serverFile is the file in which a running server of this store stores its address and, on
+// the next line, its process ID; the server holds the lock beside it while it runs. After it ends, another program could
 // listen on its port, so the address is used only if the lock is held.
-func serverFile(j *job.Job) string { return filepath.Join(j.Dirs.State, "server") }
+func serverFile(j *job.Job) string {
+	sum := sha256.Sum256([]byte(j.Place.Scheme + ":" + j.Place.Path))
+	return filepath.Join(j.Dirs.State, "server-"+hex.EncodeToString(sum[:4]))
+}
 
 // recordServer stores the address of this server, unless another running server has
 // stored its own. forget undoes that.
-func recordServer(j *job.Job, at string) (forget func(), err error) {
+func recordServer(ctx context.Context, j *job.Job, at string) (forget func(), err error) {
 	if err := os.MkdirAll(j.Dirs.State, 0o700); err != nil {
 		return nil, err
 	}
 	lock := flock.New(serverFile(j)+".lock", flock.SetPermissions(0o600))
-	if ok, err := lock.TryLock(); err != nil || !ok {
+	ctx, cancel := context.WithTimeout(ctx, time.Second) // who looks for a server has the lock for a moment
+	defer cancel()
+	if ok, err := lock.TryLockContext(ctx, startLook); errors.Is(err, context.DeadlineExceeded) {
+		return func() {}, nil
+	} else if err != nil || !ok {
 		return func() {}, err
 	}
 	if err := os.WriteFile(serverFile(j), fmt.Appendf(nil, "%s\n%d\n", at, os.Getpid()), 0o600); err != nil {
@@ -166,6 +174,9 @@ func runningServer(j *job.Job) (one serverAt, err error) {
 		return one, nil //nolint:nilerr // no server has run here
 	}
 	free, err := lock.TryLock()
+	if err == nil && free {
+		_ = os.Remove(serverFile(j)) //nolint:errcheck // it may not be there; its server was killed
+	}
 	if err != nil || free {
 		return one, errors.Join(err, lock.Close())
 	}

@@ -152,7 +152,7 @@ func (o *serveOptions) run(ctx context.Context, j *job.Job, _ []string) error {
 	if err := o.greet(j, d, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	forget, err := recordServer(j, o.url(l))
+	forget, err := recordServer(ctx, j, o.url(l))
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}

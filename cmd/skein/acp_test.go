@@ -44,7 +44,16 @@ type connection struct {
 
 func newACPDesk(t *testing.T, can string) *acpDesk {
 	t.Helper()
-	d := &acpDesk{t, t.TempDir(), can}
+	dir, err := os.MkdirTemp("", "acp") //nolint:usetesting // the paths of sockets must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	d := &acpDesk{t, dir, can}
 	for _, name := range []string{"home", "agent", "work"} {
 		if err := os.Mkdir(filepath.Join(d.dir, name), 0o700); err != nil {
 			t.Fatal(err)

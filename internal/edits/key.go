@@ -33,6 +33,16 @@ var ErrBehind = errors.New("the index of edits is behind")
 // a key: shorter ones stand in many files.
 const LongLine = 16
 
+// mostKeys is how many keys a message may have, so that an index takes it at once.
+const mostKeys = 10_000
+
+// many is the only key of a message that would have more: an index returns it whatever is
+// asked for.
+var many = keyOf("many", "")
+
+// Asked returns the keys that an index looks for when it is asked for keys.
+func Asked(keys []IndexKey) []IndexKey { return append(slices.Clip(keys), many) }
+
 // KeysOf returns the keys of what the calls of a message do to files, each once, in order.
 func KeysOf(m *skein.Message) (keys []IndexKey) {
 	for i := range m.Parts {
@@ -53,7 +63,10 @@ func KeysOf(m *skein.Message) (keys []IndexKey) {
 		}
 	}
 	slices.Sort(keys)
-	return slices.Compact(keys)
+	if keys = slices.Compact(keys); len(keys) > mostKeys {
+		return []IndexKey{many}
+	}
+	return keys
 }
 
 // LineKey returns the key of a line that is added, and false if it is too short to have one.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/acp/live"
@@ -35,13 +36,19 @@ type editorOption struct{ ID, Name, Kind string }
 // Main reports whether the option is the one that changes least and lets the agent go on.
 func (o editorOption) Main() bool { return o.Kind == "allow_once" }
 
+// patience is how long a page waits for the program that has a session open in an editor:
+// it may be stopped.
+const patience = 2 * time.Second
+
 // openIn returns what a session's agent asks for, if the session is open in an editor
 // and the visitor may answer.
 func (s permissionPages) openIn(ctx context.Context, one skein.Session) (all []editorQuestion) {
 	if door.From(ctx).Scope < door.Answer {
 		return nil
 	}
-	asked, err := s.Live.Of(one.User).Asked(ctx, one.ID)
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	asked, err := s.Live.Of(one.User).Asked(within, one.ID)
 	if err != nil && !errors.Is(err, skein.ErrNotFound) {
 		door.Note(ctx, err)
 	}

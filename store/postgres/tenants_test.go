@@ -59,7 +59,7 @@ func (x *tableOf) row(t *testing.T, user string, n int) string {
 	var names, values []string
 	for _, c := range x.columns {
 		v := map[string]string{
-			"text": fmt.Sprintf("'x%d'", n), "text[]": "'{}'", "bigint": fmt.Sprint(1_000_000 + n), "integer": fmt.Sprint(n), "boolean": "false",
+			"text": fmt.Sprintf("'x%d'", n), "text[]": "'{}'", "integer[]": "'{}'", "bigint": fmt.Sprint(1_000_000 + n), "integer": fmt.Sprint(n), "boolean": "false",
 			"bytea": fmt.Sprintf(`'\x%02x'`, n), "timestamp with time zone": "now()", "xid8": fmt.Sprintf("'%d'", n), "tsvector": "''",
 		}[c.kind]
 		if c.name == "user_id" {
@@ -200,7 +200,7 @@ func TestTheRolesOwnNothing(t *testing.T) {
 	// The test below checks the functions that see all rows.
 	var definers, open string
 	if err := c.QueryRow(t.Context(), `SELECT coalesce(string_agg(proname, ' ' ORDER BY proname), ''), coalesce(string_agg(proname, ' ') FILTER (WHERE pg_get_userbyid(proowner) <> 'skein_all' OR has_function_privilege('public', oid, 'EXECUTE')), '')
-		FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`).Scan(&definers, &open); err != nil || definers != "adopt find journal_edge named theirs" || open != "" {
+		FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`).Scan(&definers, &open); err != nil || definers != "adopt edited find journal_edge named theirs" || open != "" {
 		t.Errorf("the functions that see everybody's rows are %q, %q of them anybody's, %v", definers, open, err)
 	}
 }
@@ -239,6 +239,7 @@ func TestWhatSeesAllTellsAUserLittle(t *testing.T) {
 		}
 		for _, sql := range []string{
 			`SELECT * FROM find('ann', 'x', NULL, false, '', false, 0, NULL, false, NULL, 9, 9)`, `SELECT * FROM find(NULL, 'x', NULL, false, '', false, 0, NULL, false, NULL, 9, 9)`,
+			`SELECT * FROM edited('ann', '{1}')`, `SELECT * FROM edited(NULL, '{1}')`,
 			`SELECT * FROM named('ann', '%', 9)`, `SELECT * FROM named(NULL, '%', 9)`, `SELECT adopt('new', 'ann', 1)`, `SELECT adopt('new', NULL, 1)`,
 		} {
 			if n, code := changes(t, tx, sql); code != noPermission {

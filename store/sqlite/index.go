@@ -105,20 +105,23 @@ func (x *indexer) pause() {
 // fed reports whether anything was ever appended.
 func (x *indexer) fed() bool { return x.last.Load() != 0 }
 
-// step feeds the index of words once, or, if nothing waits for that, that of edits. It returns how many events it indexed, and whether
-// there is more to do now. An error is left to the next step: the index is only
-// late, and nothing is lost. If the disk is nearly full, the index stays late:
-// it would take the room that deleting needs.
+// step feeds the index of words once, and that of edits: less, if words waited. It returns
+// how many events it indexed the words of, and whether there is more to do now. An error is
+// left to the next step: the index is only late, and nothing is lost. If the disk is nearly
+// full, the index stays late: it would take the room that deleting needs.
 func (x *indexer) step(run func(context.Context, func(*txn.Tx) error) error, bytes int64) (fed int, more bool) {
 	if x.core.disk.lookAtRoom(); x.core.disk.tight.Load() {
 		return 0, false
 	}
 	err := run(x.ctx, func(t *txn.Tx) (err error) {
-		if fed, more, err = textindex.Feed(t, bytes); err == nil && fed == 0 {
-			more, err = textindex.FeedEdits(t, x.core.pack, int(bytes))
-		} else if err == nil {
-			more = true
+		if fed, more, err = textindex.Feed(t, bytes); err != nil {
+			return err
 		}
+		if fed > 0 {
+			bytes /= 4
+		}
+		rest, err := textindex.FeedEdits(t, x.core.pack, int(bytes))
+		more = more || rest
 		return err
 	})
 	if err != nil {

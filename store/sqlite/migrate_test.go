@@ -15,6 +15,7 @@ import (
 	"github.com/skein-dev/skein/internal/edits"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/schema"
+	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
 // old makes a store with one session, and returns its file.
@@ -245,12 +246,21 @@ func TestAnOlderStoreGetsItsEdits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Programs of that time did not ask for the watermark of edits.
+	run := func(q string) {
+		t.Helper()
+		if err := s.change(t.Context(), func(t *txn.Tx) error { _, _, err := t.Exec(q); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(`CREATE TABLE edits_fed AS SELECT 0 AS upto`)
 	said := skein.Say(3, skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{{Kind: skein.PartCall, Call: &skein.Call{
 		ID: "c", Name: "write", Input: []byte(`{"path":"/p/d/x.go","content":"package main"}`),
 	}}}})
 	if _, err := skein.Add(t.Context(), s, "a", skein.NewEvent(skein.KindCreated, 1, skein.Created{}), said); err != nil {
 		t.Fatal(err)
 	}
+	run(`DROP TABLE edits_fed`)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -288,5 +298,53 @@ func TestPragmas(t *testing.T) {
 	}
 	if _, err := schema.FileVersion(c); err != nil { // SQLite is too old
 		t.Error(err)
+	}
+}
+
+// New events are put into the index of edits even if it has got further than the events
+// that are left.
+func TestEditsAreFoundAfterTheNewestEventsAreGone(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	reopen := func() *Store {
+		t.Helper()
+		s, err := Open(t.Context(), name, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := reopen()
+	if _, err := skein.Add(t.Context(), s, "a", skein.NewEvent(skein.KindCreated, 1, skein.Created{})); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.change(t.Context(), func(t *txn.Tx) error {
+		_, _, err := t.Exec(`UPDATE edits_fed SET upto = (SELECT max(id) FROM events) + 10`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = reopen()
+	defer s.Close() //nolint:errcheck // nothing is lost
+	said := skein.Say(3, skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{{Kind: skein.PartCall, Call: &skein.Call{
+		ID: "c", Name: "write", Input: []byte(`{"path":"/p/d/x.go","content":"package main"}`),
+	}}}})
+	if _, err := skein.Add(t.Context(), s, "a", said); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.indexAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, err := range s.Edits(t.Context(), edits.FileKeys("d/x.go")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found++
+	}
+	if found != 1 {
+		t.Errorf("%d messages are found by their file, want 1", found)
 	}
 }

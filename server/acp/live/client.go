@@ -139,7 +139,8 @@ func (t *Attachment) Read() (l Line, err error) {
 
 // Ask makes a request of the hub, while another goroutine reads.
 //
-// The error is the hub's answer, which may wrap [ErrAnswered], that of the connection, or ctx's.
+// The error is the hub's answer, which may wrap [ErrAnswered], [skein.ErrNotFound] or
+// [skein.ErrInvalid], that of the connection, or ctx's.
 func (t *Attachment) Ask(ctx context.Context, w Wish) (json.RawMessage, error) {
 	c := make(chan Line, 1)
 	t.mu.Lock()
@@ -160,13 +161,30 @@ func (t *Attachment) Ask(ctx context.Context, w Wish) (json.RawMessage, error) {
 		switch {
 		case !ok:
 			return nil, errGone
-		case strings.HasPrefix(l.Error, ErrAnswered.Error()):
-			return nil, fmt.Errorf("%w%s", ErrAnswered, strings.TrimPrefix(l.Error, ErrAnswered.Error()))
 		case l.Error != "":
-			return nil, errors.New(l.Error)
+			return nil, refusalOf(l.Error)
 		}
 		return l.Result, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// A hubError is the error of a hub, and the one that it wraps there.
+type hubError struct {
+	text string
+	of   error
+}
+
+func (r hubError) Error() string { return r.text }
+func (r hubError) Unwrap() error { return r.of }
+
+// refusalOf returns the error that a hub has told in words.
+func refusalOf(text string) error {
+	for _, of := range []error{ErrAnswered, skein.ErrNotFound, skein.ErrInvalid} {
+		if strings.Contains(text, of.Error()) {
+			return hubError{text, of}
+		}
+	}
+	return errors.New(text)
 }

@@ -45,11 +45,33 @@ func (s Sockets) listen(ctx context.Context, id skein.SessionID) (net.Listener, 
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	own := &ownSocket{Listener: l, path: path}
+	if u, ok := l.(*net.UnixListener); ok {
+		u.SetUnlinkOnClose(false)
+	}
+	if err = os.Chmod(path, 0o600); err == nil {
+		own.made, err = os.Lstat(path)
+	}
+	if err != nil {
 		l.Close() //nolint:errcheck // nobody has come
 		return nil, err
 	}
-	return l, nil
+	return own, nil
+}
+
+// An ownSocket removes its file when it is closed, but not that of another process which
+// has taken the session over since.
+type ownSocket struct {
+	net.Listener
+	path string
+	made os.FileInfo
+}
+
+func (l *ownSocket) Close() error {
+	if is, err := os.Lstat(l.path); err == nil && os.SameFile(is, l.made) {
+		_ = os.Remove(l.path) //nolint:errcheck // the next process removes it
+	}
+	return l.Listener.Close()
 }
 
 // dial connects to the hub of a session.

@@ -3,6 +3,7 @@ package live
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"testing"
 
 	"github.com/skein-dev/skein"
@@ -38,4 +39,32 @@ func TestASessionOfAnotherUserIsNotReached(t *testing.T) {
 		t.Fatalf("ann attaches to her session: %v", err)
 	}
 	a.Close()
+}
+
+// A program that another one took a session over from leaves the other's socket alone when
+// it ends.
+func TestTheSocketOfTheNextProgramStays(t *testing.T) {
+	at := Sockets{Dir: t.TempDir(), Store: "x"}
+	first, err := at.listen(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := at.listen(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := NewHub(nobody{}, "s", "1")
+	go h.accept(second) //nolint:errcheck // it ends with the test
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := at.Attach(t.Context(), "s", Attach{})
+	if err != nil {
+		t.Fatalf("after the first program has ended: %v", err)
+	}
+	a.Close()
+	h.Close()
+	if entries, err := os.ReadDir(at.Dir); err != nil || len(entries) != 0 {
+		t.Errorf("after both have ended there are %v, %v, want no sockets", entries, err)
+	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// editsPage is how many messages are read at a time.
-const editsPage = 64
+// editsPage is how many messages are read at a time. They are read whole.
+const editsPage = 8
 
 // Edits passes to yield the messages that s sees whose calls have any of these keys and
 // that a search with [skein.Query].Rewound would find, the newest first, each with its
@@ -26,9 +26,9 @@ func Edits(ctx context.Context, s wire.Principal, keys []edits.IndexKey, yield f
 	if x.matcher, err = search.NewMatcher(x.q); err != nil {
 		return err
 	}
-	list := make([]int32, len(keys))
-	for i, k := range keys {
-		list[i] = int32(k)
+	var list []int32
+	for _, k := range edits.Asked(keys) {
+		list = append(list, int32(k))
 	}
 	var found []hit
 	err = s.Ask(ctx, `WITH c AS MATERIALIZED (SELECT user_id, n, seq, at, amends FROM edited($1, $2))

@@ -18,7 +18,7 @@ const ours = `WITH RECURSIVE t AS (
 		UNION SELECT i.inhrelid FROM pg_inherits i JOIN t ON t.oid = i.inhparent)
 	SELECT 'TABLE ' || c.oid::regclass FROM pg_class c JOIN t ON t.oid = c.oid WHERE c.relowner IS DISTINCT FROM to_regrole('skein_owner') AND pg_has_role(c.relowner, 'USAGE')
 	UNION ALL SELECT 'FUNCTION ' || p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace
-		AND p.proname IN ('must_be', 'other_schema', 'timeline', 'find', 'named', 'journal_edge', 'theirs', 'adopt')
+		AND p.proname IN ('must_be', 'other_schema', 'timeline', 'find', 'edited', 'named', 'journal_edge', 'theirs', 'adopt')
 		AND p.proowner IS DISTINCT FROM to_regrole('skein_owner') AND p.proowner IS DISTINCT FROM to_regrole('skein_all') AND pg_has_role(p.proowner, 'USAGE')
 	ORDER BY 1`
 

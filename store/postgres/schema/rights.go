@@ -19,7 +19,7 @@ const rightsFile = "rights.sql"
 const rightsHold = `SELECT
 	(SELECT bool_and(pg_get_userbyid(p.proowner) = 'skein_all' AND has_function_privilege('skein_user', p.oid, 'EXECUTE') AND has_function_privilege('skein_all', p.oid, 'EXECUTE')
 		AND NOT has_function_privilege('public', p.oid, 'EXECUTE'))
-		FROM pg_proc p WHERE p.proname IN ('find', 'named', 'journal_edge', 'theirs', 'adopt') AND p.pronamespace = 'public'::regnamespace)
+		FROM pg_proc p WHERE p.proname IN ('find', 'edited', 'named', 'journal_edge', 'theirs', 'adopt') AND p.pronamespace = 'public'::regnamespace)
 	AND (SELECT bool_and(has_table_privilege('skein_user', c.oid, 'INSERT') AND c.relrowsecurity AND c.relforcerowsecurity
 		AND (SELECT count(*) FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname IN ('own', 'everybodys')) = 2)
 		FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relname IN ('heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'rewound_ranges', 'reparented', 'purge_queue',

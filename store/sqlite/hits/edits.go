@@ -23,7 +23,7 @@ func Edits(ctx context.Context, readers *engine.Pool, v View, keys []edits.Index
 	if err != nil {
 		return err
 	}
-	list, err := json.Marshal(keys)
+	list, err := json.Marshal(edits.Asked(keys))
 	if err != nil {
 		return err
 	}

@@ -75,13 +75,13 @@ func (t *Tx) runUndo(from int) {
 	t.undo = t.undo[:from]
 }
 
-// NextID returns the ID of the next event. It is greater than the index's
-// watermark, so that a new event never counts as indexed, and greater than any
+// NextID returns the ID of the next event. It is greater than the indexes'
+// watermarks, so that a new event never counts as indexed, and greater than any
 // deleted ID: all that AUTOINCREMENT would give, without writing a page for it. The error
 // is the driver's.
 func (t *Tx) NextID() (int64, error) {
 	if t.heads.lastID == 0 {
-		if _, err := t.One(`SELECT max((SELECT coalesce(max(id), 0) FROM events), upto, gone) FROM indexed`, nil, &t.heads.lastID); err != nil {
+		if _, err := t.One(`SELECT max((SELECT coalesce(max(id), 0) FROM events), i.upto, i.gone, d.upto) FROM indexed i, edits_fed d`, nil, &t.heads.lastID); err != nil {
 			return 0, err
 		}
 	}

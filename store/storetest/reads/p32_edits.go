@@ -2,6 +2,8 @@ package reads
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +17,7 @@ import (
 func editing() []harness.Check {
 	return []harness.Check{
 		{Name: "by the file and by the line", Run: editsFound},
+		{Name: "a message that changes more than an index takes", Run: editsOfMany},
 		{Name: "what was amended, rewound and withdrawn", Run: editsAmended},
 		{Name: "not those in the bin, nor of others", Run: editsOfOthers},
 		{Name: "in the fork, after its parent was deleted", Run: editsForked},
@@ -73,6 +76,19 @@ func wantEdited(t *harness.Test, s skein.Store, file, line string, want ...skein
 			t.Errorf("Edits(%s) = %v, want %v", what, got, want)
 		}
 	}
+}
+
+// A message with very many different lines is found by each of them, and by others, which
+// its reader tells apart.
+func editsOfMany(t *harness.Test) {
+	var text strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&text, "the line of number %d\n", i)
+	}
+	t.Add("a", fixture.Created(), fixture.User("many lines"))
+	t.Add("a", wrote("/p/many.txt", text.String())...)
+	wantEdited(t, t.Store, "p/many.txt", "the line of number 19999", skein.Place{Session: "a", Seq: 3})
+	wantEdited(t, t.Store, "p/few.txt", "", skein.Place{Session: "a", Seq: 3})
 }
 
 func editsFound(t *harness.Test) {
