@@ -73,7 +73,7 @@ func (t *call) batch(p *packed) (r skein.Receipt, err error) {
 		t.brought[string(b.Hash)] = b
 	}
 	h := was
-	k := &book{call: t, p: p, h: &h}
+	k := &book{call: t, p: p, h: &h, was: &was}
 	if r, err = ledger.Append(k, ledger.View(t.s.user), &h.Head, &p.Batch); err != nil {
 		return r, err
 	}

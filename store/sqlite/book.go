@@ -16,6 +16,9 @@ type book struct {
 	p *packed
 	h *columns.Head
 
+	// The row as it is in the store: before the batch, and once it was begun.
+	was *columns.Head
+
 	parent  columns.Head     // of the fork that begins
 	base    int64            // bases.base: sessions.n of the session whose event the fork begins after
 	rewound []skein.SeqRange // what rewinds took back, up to that event

@@ -98,6 +98,7 @@ func (k *book) Begin() (err error) {
 	if h.N, err = k.InsertHead(h); err != nil {
 		return err
 	}
+	*k.was = *h
 	if err := putGaps(k.call.Tx, h.N, nil, k.rewound); err != nil {
 		return err
 	}

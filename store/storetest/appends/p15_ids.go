@@ -14,6 +14,7 @@ func steadyIDs() []harness.Check {
 	return []harness.Check{
 		{Name: "rename, pin, tag, move of a project, another key", Run: idsStay},
 		{Name: "the key is taken from one and given to another", Run: keyMoves},
+		{Name: "what is taken back in the batch that begins the session", Run: keyTakenBack},
 		{Name: "made in any order, they are as they were given", Run: idsAsGiven},
 	}
 }
@@ -55,6 +56,14 @@ func idsStay(t *harness.Test) {
 	if s := t.Session("f"); s.ID != "f" || s.Parent == nil || s.Parent.Session != "a" || s.Base != 2 {
 		t.Errorf("the fork is %+v after its parent was deleted, want it as it was", s)
 	}
+}
+
+func keyTakenBack(t *harness.Test) {
+	t.Add("a", fixture.Begin(skein.Created{Key: "k", Project: "/p"}), fixture.Changed(skein.Changed{Key: fixture.Ptr(""), Project: fixture.Ptr("")}))
+	harness.Equal(t, "Sessions with the key", t.IDs(skein.Filter{Key: "k", IncludeEmpty: true}), nil)
+	harness.Equal(t, "Sessions of the project", t.IDs(skein.Filter{Project: "/p", IncludeEmpty: true}), nil)
+	t.Add("b", fixture.Begin(skein.Created{Key: "k"}), fixture.User("y"))
+	harness.Equal(t, "Sessions with the key, in use again", t.IDs(skein.Filter{Key: "k"}), []skein.SessionID{"b"})
 }
 
 func keyMoves(t *harness.Test) {
