@@ -94,8 +94,9 @@ func (o *openOptions) run(ctx context.Context, j *job.Job, args []string) error 
 }
 
 // serverFile is the file in which a running server of this store stores its address and, on
-// the next line, its process ID; the server holds the lock beside it while it runs. After it ends, another program could
-// listen on its port, so the address is used only if the lock is held.
+// the next line, its process ID; the server holds the lock beside it while it runs. After
+// it ends, another program could listen on its port, so the address is used only if the
+// lock is held.
 func serverFile(j *job.Job) string {
 	sum := sha256.Sum256([]byte(j.Place.Scheme + ":" + j.Place.Path))
 	return filepath.Join(j.Dirs.State, "server-"+hex.EncodeToString(sum[:4]))

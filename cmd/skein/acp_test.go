@@ -62,6 +62,17 @@ func newACPDesk(t *testing.T, can string) *acpDesk {
 	return d
 }
 
+// openedIn returns a desk, and an editor that has opened a new session there. It answers
+// permissions with permit, as [acptest.ScriptedEditor] does.
+func openedIn(t *testing.T, permit string) (d *acpDesk, e *connection, id string) {
+	t.Helper()
+	d = newACPDesk(t, "")
+	e = d.start("1")
+	e.Permit = permit
+	e.Initialize()
+	return d, e, e.New(d.dir)
+}
+
 // start starts skein, which dies at a place, see asProgram, with an agent.
 func (d *acpDesk) start(dies string) *connection {
 	d.Helper()

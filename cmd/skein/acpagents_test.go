@@ -211,7 +211,7 @@ func (a *editorAgent) worksInAnEditor(t *testing.T) string {
 	n := len(s.Requests())
 	asked := c.Send("session/prompt", acptest.PromptOf(id, "go on for ever"))
 	d.until("the agent asks its model", func() bool { return len(s.Requests()) > n })
-	c.Write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`, id))
+	c.Cancel(id)
 	ans, ok := c.Await(asked)
 	see("cancel", ok && strings.Contains(string(ans.Result), "cancelled"), string(ans.Result))
 

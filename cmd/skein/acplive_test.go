@@ -176,11 +176,7 @@ func (d *acpDesk) notes(id, name string) (n int) {
 // An editor has a session open; a phone attaches, sees it stream, answers the permission
 // that the editor leaves open, and queues a prompt, which is sent after the turn.
 func TestAPhoneAttachesToALiveSession(t *testing.T) {
-	d := newACPDesk(t, "")
-	e := d.start("1")
-	e.Permit = "-"
-	e.Initialize()
-	id := e.New(d.dir)
+	d, e, id := openedIn(t, "-")
 	at, token := d.serves(), d.skein("token", "add", "phone", "--scope", "write,read:raw")
 	first := e.Send("session/prompt", acptest.PromptOf(id, "say before the phone\npermit Bash\nsay after it"))
 	e.AwaitLine("session/request_permission")
@@ -232,11 +228,7 @@ func TestAPhoneAttachesToALiveSession(t *testing.T) {
 // A phone loses its connection in the middle of a message: the agent goes on, and the
 // phone gets what came after its cursor, once. Its connection ends with its token.
 func TestAPhoneComesBack(t *testing.T) {
-	d := newACPDesk(t, "")
-	e := d.start("1")
-	e.Permit = "-"
-	e.Initialize()
-	id := e.New(d.dir)
+	d, e, id := openedIn(t, "-")
 	at, token := d.serves(), d.skein("token", "add", "phone", "--scope", "answer,read:raw")
 	e.Prompt(id, "say a turn that is over")
 	first := e.Send("session/prompt", acptest.PromptOf(id, "say before it was lost\npermit Bash\nsay and after that"))
@@ -274,20 +266,10 @@ func TestAPhoneComesBack(t *testing.T) {
 	q.awaitEnd()
 }
 
-// A prompt that waits is told of if the program that has the session is killed before its
-// turn, once: it was acknowledged.
-func TestAPromptThatWaitedIsToldOf(t *testing.T) {
-	d := newACPDesk(t, "")
-	e := d.start("1")
-	e.Permit = "-"
-	e.Initialize()
-	id := e.New(d.dir)
-	at, token := d.serves(), d.skein("token", "add", "phone", "--scope", "write,read:raw")
-	e.Send("session/prompt", acptest.PromptOf(id, "permit Bash\nsay never"))
-	e.AwaitLine("session/request_permission")
-	p := d.phone(at, token)
-	p.load(id, "")
-	waiting := p.Send("session/prompt", acptest.PromptOf(id, "say the walrus waits"))
+// waitsInVain makes a prompt that waits until the program that has the session is killed.
+func waitsInVain(t *testing.T, p *phone, e *connection, id, text string) {
+	t.Helper()
+	waiting := p.Send("session/prompt", acptest.PromptOf(id, text))
 	p.AwaitLine(`"waits":true`)
 	if err := e.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -295,6 +277,18 @@ func TestAPromptThatWaitedIsToldOf(t *testing.T) {
 	if a, ok := p.Await(waiting); !ok || a.Error == nil || !strings.Contains(a.Error.Message, "has ended") {
 		t.Errorf("the prompt that waits is answered %+v", a)
 	}
+}
+
+// A prompt that waits is told of if the program that has the session is killed before its
+// turn, once: it was acknowledged.
+func TestAPromptThatWaitedIsToldOf(t *testing.T) {
+	d, e, id := openedIn(t, "-")
+	at, token := d.serves(), d.skein("token", "add", "phone", "--scope", "write,read:raw")
+	e.Send("session/prompt", acptest.PromptOf(id, "permit Bash\nsay never"))
+	e.AwaitLine("session/request_permission")
+	p := d.phone(at, token)
+	p.load(id, "")
+	waitsInVain(t, p, e, id, "say the walrus waits")
 
 	for round, want := range []int{1, 0} {
 		f := d.start("1")
@@ -311,17 +305,13 @@ func TestAPromptThatWaitedIsToldOf(t *testing.T) {
 
 // A phone cancels the turn in which it attached, and not the one after it.
 func TestAPhoneCancelsATurn(t *testing.T) {
-	d := newACPDesk(t, "")
-	e := d.start("1")
-	e.Permit = "-"
-	e.Initialize()
-	id := e.New(d.dir)
+	d, e, id := openedIn(t, "-")
 	p := d.phone(d.serves(), d.skein("token", "add", "phone", "--scope", "write,read:raw"))
 	p.load(id, "")
 	for round := range 5 {
 		first := e.Send("session/prompt", acptest.PromptOf(id, fmt.Sprintf("permit round%d\nhang", round)))
 		p.AwaitLine(fmt.Sprint(`"toolCall":{"toolCallId":"call_round`, round))
-		p.ScriptedEditor.Write(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"` + id + `"}}`)
+		p.ScriptedEditor.Cancel(id)
 		if a, ok := e.Await(first); !ok || a.Error != nil || !strings.Contains(string(a.Result), "cancelled") {
 			t.Fatalf("round %d: the prompt that was canceled is answered %s %+v", round, a.Result, a.Error)
 		}
@@ -341,11 +331,7 @@ func (p *phone) awaitEnd() { <-p.ended }
 // Two answer at the same time: one counts, the other one hears who that was, and the
 // agent is answered once.
 func TestTheFirstAnswerCounts(t *testing.T) {
-	d := newACPDesk(t, "")
-	e := d.start("1")
-	e.Permit = "-"
-	e.Initialize()
-	id := e.New(d.dir)
+	d, e, id := openedIn(t, "-")
 	at := d.serves()
 	phones := []*phone{d.phone(at, d.skein("token", "add", "one", "--scope", "answer")), d.phone(at, d.skein("token", "add", "two", "--scope", "answer"))}
 	first := e.Send("session/prompt", acptest.PromptOf(id, "permit Bash\nsay done"))
@@ -371,10 +357,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 // A token that may not read secrets sees none, in whatever pieces the agent says it, and
 // all that is said around it.
 func TestAPhoneIsNotToldSecrets(t *testing.T) {
-	d := newACPDesk(t, "")
-	e := d.start("1")
-	e.Initialize()
-	id := e.New(d.dir)
+	d, e, id := openedIn(t, "")
 	p := d.phone(d.serves(), d.skein("token", "add", "phone", "--scope", "read"))
 	p.load(id, "")
 	secret := "ghp_" + strings.Repeat("a1B2c3", 6)
@@ -395,10 +378,7 @@ func TestAPhoneIsNotToldSecrets(t *testing.T) {
 // A client that does not read holds up neither the editor nor the agent nor another
 // client.
 func TestAClientThatDoesNotReadHoldsUpNobody(t *testing.T) {
-	d := newACPDesk(t, "")
-	e := d.start("1")
-	e.Initialize()
-	id := e.New(d.dir)
+	d, e, id := openedIn(t, "")
 	at, token := d.serves(), d.skein("token", "add", "phone", "--scope", "read,read:raw")
 	stuck, _, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(at, "http")+"/v1/acp", http.Header{"Authorization": {"Bearer " + token}})
 	if err != nil {

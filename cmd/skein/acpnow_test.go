@@ -80,11 +80,7 @@ func (b *dashboard) asks(id, option string) string {
 // The page Now answers what an agent asks in an editor, once; who answered is stored. A
 // token that may only read can't answer.
 func TestNowAnswersForTheEditor(t *testing.T) {
-	d := newACPDesk(t, "")
-	e := d.start("1")
-	e.Permit = "-"
-	e.Initialize()
-	id := e.New(d.dir)
+	d, e, id := openedIn(t, "-")
 	at := d.serves()
 	b := d.dashboard(at, d.skein("token", "add", "tablet", "--scope", "answer"))
 	first := e.Send("session/prompt", acptest.PromptOf(id, "permit Bash\nsay done"))

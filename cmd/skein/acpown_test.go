@@ -198,7 +198,7 @@ func TestOurOwnAgentIsCanceled(t *testing.T) {
 	cancel := func(sent, at string) {
 		t.Helper()
 		c.AwaitLine(at)
-		c.Write(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"` + id + `"}}`)
+		c.Cancel(id)
 		if a, _ := c.Await(sent); !strings.Contains(string(a.Result), `"stopReason":"cancelled"`) {
 			t.Errorf("the turn was answered %s %v", a.Result, a.Error)
 		}

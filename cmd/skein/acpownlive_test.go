@@ -95,7 +95,7 @@ func TestOurOwnAgentIsStoppedFromElsewhere(t *testing.T) {
 	p := d.phone(at, token)
 	p.load(id, "")
 	p.asks()
-	p.ScriptedEditor.Write(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"` + id + `"}}`)
+	p.ScriptedEditor.Cancel(id)
 	if a, ok := e.Await(first); !ok || !strings.Contains(string(a.Result), "cancelled") {
 		t.Fatalf("the editor's prompt is answered %s %+v", a.Result, a.Error)
 	}
@@ -112,14 +112,7 @@ func TestOurOwnAgentIsStoppedFromElsewhere(t *testing.T) {
 
 	e.Send("session/prompt", acptest.PromptOf(id, "and again"))
 	b.asks(id, "once")
-	waiting := p.Send("session/prompt", acptest.PromptOf(id, "the walrus waits"))
-	p.AwaitLine(`"waits":true`)
-	if err := e.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if a, ok := p.Await(waiting); !ok || a.Error == nil || !strings.Contains(a.Error.Message, "has ended") {
-		t.Errorf("the prompt that waits is answered %+v", a)
-	}
+	waitsInVain(t, p, e, id, "the walrus waits")
 	for round, want := range []int{1, 0} {
 		f := d.answers(s, "1")
 		f.Initialize()

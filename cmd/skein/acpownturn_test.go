@@ -30,7 +30,7 @@ func (c *connection) stops(t *testing.T, sent string) {
 }
 
 func (c *connection) cancel(id string) {
-	c.Write(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"` + id + `"}}`)
+	c.Cancel(id)
 }
 
 // said returns all lines since line n.

@@ -240,7 +240,7 @@ func TestACanceledTurn(t *testing.T) {
 	id := d.New(d.cwd)
 	asked := d.Send("session/prompt", acptest.PromptOf(id, "say Let me think.\nhang"))
 	d.AwaitLine(`"nk."`)
-	d.Write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`, id))
+	d.Cancel(id)
 	if a, ok := d.Await(asked); !ok || string(a.Result) != `{"stopReason":"cancelled"}` {
 		t.Fatalf("the turn ended with %s", a.Result)
 	}

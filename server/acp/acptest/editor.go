@@ -219,6 +219,11 @@ func (e *ScriptedEditor) Prompt(session, text string) string {
 	return r.StopReason
 }
 
+// Cancel cancels the turn of a session.
+func (e *ScriptedEditor) Cancel(session string) {
+	e.Write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`, session))
+}
+
 // PromptOf returns the params of a prompt.
 func PromptOf(session, text string) map[string]any {
 	return map[string]any{"sessionId": session, "prompt": []any{map[string]any{"type": "text", "text": text}}}

@@ -26,8 +26,8 @@ const (
 const editing = ` AND e.role = 'assistant' AND e.tools IS NOT NULL`
 
 // FeedEdits puts the next events into the index of edits, in the order in which they were
-// stored: at most bytes of them, but at least one. It reports whether there are more. Index and watermark are committed together.
-// The error is the driver's.
+// stored: at most bytes of them, but at least one. It reports whether there are more. Index
+// and watermark are committed together. The error is the driver's.
 func FeedEdits(t *txn.Tx, p *pack.Packer, bytes int) (more bool, err error) {
 	var upto, last int64
 	if _, err := t.One(`SELECT upto, (SELECT coalesce(max(id), 0) FROM events) FROM edits_fed`, nil, &upto, &last); err != nil || last <= upto {
