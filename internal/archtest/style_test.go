@@ -25,25 +25,7 @@ func TestCommentsNameTheErrors(t *testing.T) {
 
 // exported reports whether fn can be called from another package.
 func exported(fn *ast.FuncDecl) bool {
-	if !fn.Name.IsExported() {
-		return false
-	}
-	if fn.Recv == nil {
-		return true
-	}
-	of := fn.Recv.List[0].Type
-	for {
-		switch v := of.(type) {
-		case *ast.StarExpr:
-			of = v.X
-		case *ast.IndexExpr:
-			of = v.X
-		case *ast.Ident:
-			return v.IsExported()
-		default:
-			return true
-		}
-	}
+	return fn.Name.IsExported() && (fn.Recv == nil || ast.IsExported(receiver(fn)))
 }
 
 func returnsError(fn *ast.FuncDecl) bool {

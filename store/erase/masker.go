@@ -70,8 +70,8 @@ func (m *Masker) Replaced(keep []skein.Hash) []skein.Hash {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.blobs)), func(h skein.Hash) bool { return slices.Contains(keep, h) })
 }
 
-// Records masks the secrets in source records, in place, and returns how many changed. It does not
-// count them as done: a store may try its transaction again.
+// Records masks the secrets in source records, in place, and returns how many changed. It
+// does not count them as done: a store may try its transaction again.
 func (m *Masker) Records(rs []skein.Record) (changed int) {
 	for i := range rs {
 		raw, found := m.Mask(rs[i].Raw)
