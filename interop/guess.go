@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop/disk"
 )
 
@@ -68,6 +69,30 @@ func FirstLine(head []byte) (line []byte, whole bool) {
 	line, _, _ = bytes.Cut(bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n"), []byte("\n"))
 	line = bytes.TrimSpace(line)
 	return line, json.Valid(line)
+}
+
+// HasLine reports whether one of a file's lines, as far as its beginning shows, is an
+// object of which is is true. Programs print other text before what they record.
+func HasLine(head []byte, is func(line loose.Object) bool) bool {
+	for line := range bytes.Lines(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))) {
+		if line = bytes.TrimSpace(line); bytes.HasPrefix(line, []byte("{")) {
+			if o, _ := loose.Parse(line); is(o) { // if it is cut off, what there is
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Printed is a PlacedFile.Is for what a program prints for other programs: lines of which
+// one is an object that is recognizes. It has no IDs that a session could be continued by.
+func Printed(by, why string, is func(line loose.Object) bool) func(head []byte) Guess {
+	return func(head []byte) Guess {
+		if !HasLine(head, is) {
+			return Guess{}
+		}
+		return Guess{Sure: Alike, Why: why, Of: by}
+	}
 }
 
 // IsLines reports whether a file is JSON Lines, as far as its beginning shows. If the

@@ -1,6 +1,7 @@
 package interoptest_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,28 +129,128 @@ func TestAFileAloneIsOfTheFormatThatItsContentSays(t *testing.T) {
 
 // What is known, and that no format reads it, is said.
 func TestWhatNoFormatReadsIsNamed(t *testing.T) {
-	for want, data := range map[string]string{
-		"the stream-json output of Gemini CLI": `{"type":"init","timestamp":"2026-10-10T12:00:00.000Z","session_id":"a","model":"m"}
-{"type":"message","role":"user","content":"list","timestamp":"2026-10-10T12:00:00.000Z"}
-`,
-		"the stream-json output of Claude Code": `{"type":"system","subtype":"init","cwd":"/home/ada","session_id":"a","tools":["Bash"],"model":"m","uuid":"b"}
+	for _, c := range []struct{ want, data string }{
+		{"the stream-json output of Gemini CLI", geminiStream},
+		{"the stream-json output of Gemini CLI", "YOLO mode is enabled.\nLoaded cached credentials.\n" + geminiStream},
+		{"the stream-json output of Claude Code", `{"type":"system","subtype":"init","cwd":"/home/ada","session_id":"a","tools":["Bash"],"model":"m","uuid":"b"}
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"hi"}]},"session_id":"a","uuid":"c"}
-`,
-		"the stream-json output of Claude Code with many tools": `{"type":"system","subtype":"init","cwd":"/home/ada","session_id":"a","tools":["` + strings.Repeat(`mcp__tool","`, 9000) + `"],"model":"m","uuid":"b"}
+`},
+		{"the stream-json output of Claude Code", `{"type":"system","subtype":"init","cwd":"/home/ada","session_id":"a","tools":["` + strings.Repeat(`mcp__tool","`, 9000) + `"],"model":"m","uuid":"b"}
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"hi"}]},"session_id":"a","uuid":"c"}
-`,
-		"a transcript of Claude Managed Agents": `{"id":"sevt_1","type":"user.message","content":[{"type":"text","text":"hi"}],"processed_at":"2026-10-10T12:00:00Z"}
-`,
+`},
+		{"the stream-json output of Claude Code", `{"type":"user","message":{"role":"user","content":"go"},"parent_tool_use_id":null,"session_id":"a","uuid":"b"}
+`},
+		{"the stream-json output of Qwen Code", `{"type":"system","subtype":"init","uuid":"b","session_id":"a","cwd":"/home/ada","tools":[],"model":"m","qwen_code_version":"0.5.0"}
+`},
+		{"the stream-json output of Cursor's agent", `{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/home/ada","session_id":"a","model":"m","permissionMode":"default"}
+{"type":"user","message":{"role":"user","content":[{"type":"text","text":"go"}]},"session_id":"a"}
+`},
+		{"the exec --json output of Codex", `{"type":"thread.started","thread_id":"0199a213-81c0-7800-8aa1-bbab2a035a53"}
+{"type":"turn.started"}
+{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"hi"}}
+`},
+		{"the run --format json output of opencode", `{"type":"step_start","timestamp":1765000000000,"sessionID":"ses_1","part":{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"step-start"}}
+{"type":"text","timestamp":1765000000001,"sessionID":"ses_1","part":{"id":"prt_2","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"hi"}}
+`},
+		{"a transcript of Claude Managed Agents", managed},
+		{"a transcript of Claude Managed Agents", `{"id":"sevt_0","type":"span.model_request_start","processed_at":"2026-10-10T12:00:00Z"}` + "\n" + managed},
+		{"a transcript of Claude Managed Agents", `{"id":"sevt_0","type":"user.message","content":[{"type":"text","text":"not yet"}],"processed_at":null}` + "\n" + managed},
+		{"a transcript of Claude Managed Agents", `{"type":"event_start","event":{"type":"agent.message","id":"sevt_1"}}` + "\n" + managed},
+		{"a transcript of Claude Managed Agents", `{
+  "data": [
+    ` + managed + `  ],
+  "next_page": null
+}
+`},
 	} {
-		at := filepath.Join(t.TempDir(), "transcript.jsonl")
-		if err := os.WriteFile(at, []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		store := memory.New()
-		defer store.Close()
-		rep, err := importer.Import(t.Context(), store, everyFormat(), []string{at}, interop.Options{Named: true})
-		if err != nil || len(rep.Skips) != 1 || !strings.HasPrefix(rep.Skips[0].Why, "it looks like "+strings.TrimSuffix(want, " with many tools")+" (") || rep.Sessions != 0 {
-			t.Errorf("Import = %+v, %v, want it named as %s", rep, err, want)
+		if why := refusal(t, everyFormat(), "transcript.jsonl", c.data); !strings.HasPrefix(why, "it looks like "+c.want+" (") {
+			t.Errorf("%.90q is not imported because %q, want it named as %s", c.data, why, c.want)
 		}
 	}
+}
+
+const (
+	geminiStream = `{"type":"init","timestamp":"2026-10-10T12:00:00.000Z","session_id":"a","model":"m"}
+{"type":"message","role":"user","content":"list","timestamp":"2026-10-10T12:00:00.000Z"}
+`
+	managed = `{"id":"sevt_1","type":"user.message","content":[{"type":"text","text":"hi"}],"processed_at":"2026-10-10T12:00:00Z"}
+`
+)
+
+// Files that have another program's shape are left alone, and named with the program
+// that wrote them, wherever they are; those of the program itself are not, although they
+// speak of the other.
+func TestFilesThatLookAlikeAreNamed(t *testing.T) {
+	iflow := `{"uuid":"b","parentUuid":null,"sessionId":"session-041101e6-2a7f-4dfd-90b0-57888a353f6a","timestamp":"2026-02-27T09:11:31.532Z","type":"user","isSidechain":false,"userType":"external","message":{"role":"user","content":"hi"},"cwd":"/home/ada/p","gitBranch":null,"version":"1.0.0"}
+`
+	pi := func(cwd string, rest ...string) string {
+		return `{"type":"session","version":3,"id":"0c751d66-8f74-429d-a604-b29855d36c41","timestamp":"2026-08-03T08:01:44.024Z","cwd":"` + cwd + `"}
+` + strings.Join(rest, "\n") + `
+{"type":"message","id":"9dcb612e","parentId":null,"timestamp":"2026-08-03T08:01:44.100Z","message":{"role":"user","content":[{"type":"text","text":"is \"customType\":\"openclaw.cache-ttl\" in /.openclaw/ ?"}],"timestamp":1785744104100}}
+`
+	}
+	rollout := func(originator string) string {
+		return `{"timestamp":"2026-08-01T18:07:03.000Z","type":"session_meta","payload":{"id":"019fbcca-9fd4-7d20-83dc-0762b2f839b3","timestamp":"2026-08-01T18:07:03.000Z","cwd":"/home/ada/p","originator":"` + originator + `","cli_version":"0.1.0","source":"cli"}}
+{"timestamp":"2026-08-01T18:07:04.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}
+`
+	}
+	for _, c := range []struct{ program, format, path, data string }{
+		{"iFlow CLI", "claude-code", "x.jsonl", iflow},
+		{"iFlow CLI", "claude-code", "x.jsonl", strings.ReplaceAll(iflow, `":`, `": `)},
+		{"iFlow CLI", "claude-code", ".iflow/projects/-home-ada-p/session-1.jsonl", strings.ReplaceAll(iflow, `"session-`, `"`)},
+		{"Qoder", "claude-code", ".qoder/projects/-home-ada-p/1.jsonl", strings.ReplaceAll(iflow, `"session-`, `"`)},
+		{"", "claude-code", "x.jsonl", strings.ReplaceAll(iflow, `"session-`, `"`)},
+		{"OpenClaw", "pi", "x.jsonl", pi("/root/.openclaw/workspace")},
+		{"OpenClaw", "pi", "x.jsonl", pi("/root/.openclaw")},
+		{"OpenClaw", "pi", "x.jsonl", pi(`C:\\Users\\ada\\.openclaw\\workspace`)},
+		{"OpenClaw", "pi", "x.jsonl", pi(`C:\\Users\\ada\\.moltbot`)},
+		{"OpenClaw", "pi", ".openclaw/agents/main/sessions/1.jsonl", pi("/srv")},
+		{"OpenClaw", "pi", "x.jsonl", pi("/srv", `{"type":"custom","customType":"model-snapshot","data":{"provider":"ollama","modelId":"m"},"id":"1","parentId":null,"timestamp":"2026-08-03T08:01:44.060Z"}`)},
+		{"OpenClaw", "pi", "x.jsonl", pi("/srv", `{"type":"custom","customType":"openclaw:bootstrap-context:full","data":{},"id":"1","parentId":null,"timestamp":"2026-08-03T08:01:44.060Z"}`)},
+		{"", "pi", "x.jsonl", pi("/home/ada/openclaw")},
+		{"", "pi", "x.jsonl", pi("/home/ada/my.openclaw/x")},
+		{"TraeX", "codex", "x.jsonl", rollout("traex_cli")},
+		{"TraeX", "codex", ".trae/cli/sessions/2026/08/01/rollout-2026-08-01T18-07-03-019fbcca-9fd4-7d20-83dc-0762b2f839b3.jsonl", rollout("codex-tui")},
+		{"Augure Code", "codex", ".augure/sessions/2026/08/01/rollout-2026-08-01T18-07-03-019fbcca-9fd4-7d20-83dc-0762b2f839b3.jsonl", rollout("codex-tui")},
+		{"Every Code", "codex", "x.jsonl", rollout("code_cli_rs")},
+		{"", "codex", "x.jsonl", rollout("codex_cli_rs")},
+	} {
+		why := refusal(t, everyFormat(), c.path, c.data)
+		if said := strings.HasPrefix(why, "a file of "+c.program+" (") && strings.HasSuffix(why, "--format "+c.format); said != (c.program != "") || !said && why != "" {
+			t.Errorf("%s (%.60s…) is not imported because %q, want it named as a file of %q", c.path, c.data, why, c.program)
+		}
+		only := slices.DeleteFunc(everyFormat(), func(f interop.Format) bool { return f.Name != c.format })
+		if why := refusal(t, only, c.path, c.data); why != "" {
+			t.Errorf("%s (%.60s…) is not imported as %s, which the user names: %s", c.path, c.data, c.format, why)
+		}
+	}
+}
+
+// refusal imports a file that the user names, and returns why it is not imported; "" if
+// it is.
+func refusal(t *testing.T, formats []interop.Format, path, data string) string {
+	t.Helper()
+	at := filepath.Join(t.TempDir(), filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte(data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store := memory.New()
+	defer store.Close()
+	rep, err := importer.Import(t.Context(), store, formats, []string{at}, interop.Options{Named: true})
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case rep.Sessions == 1 && len(rep.Skips)+len(rep.Others) == 0:
+		return ""
+	case rep.Sessions != 0:
+		return fmt.Sprintf("%d sessions, and %v, %v", rep.Sessions, rep.Skips, rep.Others)
+	case len(rep.Others) == 1:
+		return rep.Others[0].String()
+	case len(rep.Skips) == 1:
+		return rep.Skips[0].Why
+	}
+	return fmt.Sprintf("nothing is said: %+v", rep)
 }

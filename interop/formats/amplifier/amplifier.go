@@ -24,7 +24,7 @@ func Format() interop.Format {
 		Unit:   unitOf,
 		PlacedFiles: []interop.PlacedFile{
 			{Name: transcript, Path: "projects/-/sessions/*/" + transcript, Is: guessTranscript},
-			{Name: eventLog, Path: "projects/-/sessions/*/" + eventLog, Is: guess(isLog, "its lines have the schema amplifier.log")},
+			{Name: eventLog, Is: guess(isLog, "its lines have the schema amplifier.log")},
 			{Name: metadata, Is: guess(isMetadata, "it has a session_id, and a bundle, a parent or a time")},
 		},
 		Look:   look,

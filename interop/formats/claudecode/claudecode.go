@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -21,11 +22,10 @@ func Format() interop.Format {
 		Doc:    "Claude Code's transcripts (~/.claude/projects)",
 		Places: places,
 		Match:  match,
-		PlacedFiles: []interop.PlacedFile{
-			{Name: "a transcript", Is: guessManaged},
-			{Name: "the stream-json output", Is: guessStream},
-			{Name: "agent-ID.meta.json", Is: interop.StartsWith("{", "it has an agentType and a description", `"agentType"`, `"description"`)},
-		},
+		PlacedFiles: append(streams(),
+			interop.PlacedFile{Name: "a transcript", Is: guessManaged},
+			interop.PlacedFile{Name: "agent-ID.meta.json", Is: interop.StartsWith("{", "it has an agentType and a description", `"agentType"`, `"description"`)},
+		),
 		Kin:    kin(),
 		Open:   open,
 		Below:  below,
@@ -86,22 +86,35 @@ func match(file string, head []byte) interop.Guess {
 	return interop.Guess{}
 }
 
-// guessStream knows what the program prints with --output-format stream-json: its lines
-// have neither times nor parents.
-func guessStream(head []byte) interop.Guess {
-	first, _ := interop.FirstLine(head)
-	if o, _ := loose.Parse(first); o.Str("type") != "system" || !o.Has("subtype", "session_id", "uuid") {
-		return interop.Guess{}
+// streams returns what programs print with --output-format stream-json: Claude Code, and
+// those that took it over. Its lines have neither times nor parents.
+func streams() []interop.PlacedFile {
+	file := func(by, why string, is func(line loose.Object) bool) interop.PlacedFile {
+		return interop.PlacedFile{Name: "the stream-json output", Is: interop.Printed(by, why, is)}
 	}
-	return interop.Guess{Sure: interop.Alike, Why: "its first line has the type system and a session_id", Of: "Claude Code"}
+	system := func(o loose.Object) bool { return o.Str("type") == "system" && o.Has("subtype", "session_id") }
+	return []interop.PlacedFile{
+		file("Qwen Code", "it has a line of type system with a qwen_code_version", func(o loose.Object) bool {
+			return system(o) && o.Has("qwen_code_version")
+		}),
+		file("Cursor's agent", "it has a line of type system with a session_id and an apiKeySource, but without a uuid", func(o loose.Object) bool {
+			return system(o) && o.Has("apiKeySource") && !o.Has("uuid")
+		}),
+		file("Claude Code", "it has lines with a session_id and a uuid, and no time", func(o loose.Object) bool {
+			return o.Has("session_id", "uuid") && (system(o) || o.Has("message", "parent_tool_use_id"))
+		}),
+	}
 }
 
-// guessManaged knows the events of agents that Anthropic runs.
+// guessManaged knows the events of agents that Anthropic runs: lines as they were
+// streamed, or a page of them as the API lists it.
 func guessManaged(head []byte) interop.Guess {
-	first, _ := interop.FirstLine(head)
-	o, _ := loose.Parse(first)
-	if kind, _, _ := strings.Cut(o.Str("type"), "."); !o.Has("id", "processed_at") || kind != "user" && kind != "agent" && kind != "session" {
-		return interop.Guess{}
+	g := interop.Printed("Claude Managed Agents", "it has a type like agent.message and processed_at", func(o loose.Object) bool {
+		area, _, some := strings.Cut(o.Str("type"), ".")
+		return some && o.Has("id", "processed_at") && slices.Contains([]string{"user", "agent", "session", "span", "system"}, area)
+	})(head)
+	if g.Sure == interop.No && interop.IsDocument(head) && bytes.Contains(head, []byte(`"sevt_`)) && bytes.Contains(head, []byte(`"processed_at"`)) {
+		g = interop.Guess{Sure: interop.Alike, Why: "it has IDs like sevt_… and processed_at", Of: "Claude Managed Agents"}
 	}
-	return interop.Guess{Sure: interop.Alike, Why: "its lines have a type like agent.message and processed_at", Of: "Claude Managed Agents"}
+	return g
 }

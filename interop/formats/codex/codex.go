@@ -32,6 +32,9 @@ func Format() interop.Format {
 		Match:  match,
 		PlacedFiles: []interop.PlacedFile{
 			{Name: "session_index.jsonl", Is: interop.StartsWith("{", "its lines have an id and a thread_name", `"id"`, `"thread_name"`)},
+			{Name: "the exec --json output", Is: interop.Printed("Codex", "it has a line of type thread.started with a thread_id", func(o loose.Object) bool {
+				return o.Str("type") == "thread.started" && o.Has("thread_id")
+			})},
 		},
 		Kin:    kin(),
 		Order:  filepath.Base,
@@ -80,6 +83,7 @@ func kin() []interop.SimilarProgram {
 	return []interop.SimilarProgram{
 		{Program: "TraeX", Dirs: []string{".trae", ".trae-cn"}, Signs: []string{`"originator":"trae`}},
 		{Program: "Every Code", Dirs: []string{".code"}, Signs: []string{`"originator":"code_`}},
+		{Program: "Augure Code", Dirs: []string{".augure"}, Signs: []string{`"originator":"augure`}},
 	}
 }
 

@@ -62,7 +62,9 @@ func (p program) format() interop.Format {
 		Document: p.document,
 		PlacedFiles: []interop.PlacedFile{
 			{Name: "checkpoint-TAG.json", Path: "tmp/-/checkpoint-*.json", Is: guessCheckpoint},
-			{Name: "the stream-json output", Is: guessStream},
+			{Name: "the stream-json output", Is: interop.Printed("Gemini CLI", "it has a line of type init with a session_id and a model", func(o loose.Object) bool {
+				return o.Str("type") == "init" && o.Has("session_id", "model", "timestamp")
+			})},
 		},
 	}
 }
@@ -186,14 +188,4 @@ func guessCheckpoint(head []byte) interop.Guess {
 		return g
 	}
 	return interop.StartsWith("[", "its messages have a role and parts, as those of many programs that use Gemini", `"role"`, `"parts"`)(head).AtMost(interop.Alike)
-}
-
-// guessStream knows what the program prints with --output-format stream-json, which has
-// no IDs that a session could be continued by.
-func guessStream(head []byte) interop.Guess {
-	first, _ := interop.FirstLine(head)
-	if o, _ := loose.Parse(first); o.Str("type") != "init" || !o.Has("session_id", "model", "timestamp") {
-		return interop.Guess{}
-	}
-	return interop.Guess{Sure: interop.Alike, Why: "its first line has the type init and a session_id", Of: "Gemini CLI"}
 }

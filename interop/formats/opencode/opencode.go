@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -28,6 +29,7 @@ func Format() interop.Format {
 		Unit:   unit,
 		Look:   look,
 		PlacedFiles: []interop.PlacedFile{
+			{Name: "the run --format json output", Is: guessRun},
 			{Name: "storage/part/…/ID.json", Is: interop.StartsWith("{", "it has a sessionID and a messageID", `"sessionID"`, `"messageID"`)},
 			{Name: "storage/message/…/ID.json", Is: interop.StartsWith("{", "it has a sessionID, a role and a time", `"sessionID"`, `"role"`, `"time"`)},
 			{Name: "storage/session/…/ID.json", Is: interop.StartsWith("{", "it has a projectID and a directory", `"projectID"`, `"directory"`)},
@@ -42,6 +44,18 @@ func Format() interop.Format {
 		Document: interop.IsDatabase,
 		Resume:   resume,
 	}
+}
+
+// guessRun knows what opencode run --format json prints, whose lines each hold a part. It
+// is as sure as of a file that is one part, which has the same fields.
+func guessRun(head []byte) interop.Guess {
+	g := interop.Printed(Name, "its lines have a sessionID and a part", func(o loose.Object) bool {
+		return strings.HasPrefix(o.Str("sessionID"), "ses_") && o.Has("type", "timestamp", "part")
+	})(head)
+	if g.Sure == interop.Alike {
+		g.Sure = interop.Known
+	}
+	return g
 }
 
 // places returns the database, the existing ones of other channels, and the folders

@@ -85,11 +85,14 @@ func match(name string, head []byte) interop.Guess {
 
 // kin returns the programs that keep their sessions as pi does.
 func kin() []interop.SimilarProgram {
-	return []interop.SimilarProgram{{
+	claw := interop.SimilarProgram{
 		Program: "OpenClaw", Dirs: []string{".openclaw", ".clawdbot", ".moltbot"},
-		Signs:  []string{`"customtype":"openclaw`, `"provider":"openclaw"`},
-		Header: []string{`/.openclaw/`, `/.clawdbot/`}, // its folder; a conversation may mention it
-	}}
+		Signs: []string{`"customtype":"openclaw`, `"customtype":"model-snapshot"`, `"provider":"openclaw"`},
+	}
+	for _, dir := range claw.Dirs { // its folder is that of the session; a conversation may mention it
+		claw.Header = append(claw.Header, "/"+dir+"/", "/"+dir+`"`, `\\`+dir+`\\`, `\\`+dir+`"`)
+	}
+	return []interop.SimilarProgram{claw}
 }
 
 // below returns a file's path below the agent's folder: in sessions, in the folder of
