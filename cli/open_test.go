@@ -5,10 +5,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/skein-dev/skein/cli/clitest"
+	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -24,7 +26,11 @@ func TestOpenStartsAServerWhereNoneRuns(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var started [][]string
 	ended := make(chan int)
-	env.Detach = func(args ...string) error {
+	env.Detach = func(d config.Detached) error {
+		if d.Dir != env.Getenv("HOME") || !filepath.IsAbs(d.Output) {
+			t.Errorf("the server works in %q and prints to %q, want the home folder and a file", d.Dir, d.Output)
+		}
+		args := d.Args
 		started = append(started, args)
 		server := *env
 		server.Stdout, server.Stderr = io.Discard, io.Discard
@@ -70,8 +76,8 @@ func TestOpenStartsAServerWhereNoneRuns(t *testing.T) {
 // A server that cannot be started for this store is not: the person is told what to do.
 func TestOpenStartsNoServerForAStoreElsewhere(t *testing.T) {
 	env, _, says := clitest.NewEnv(t, memory.New())
-	env.Detach = func(args ...string) error {
-		t.Errorf("it started skein %q", args)
+	env.Detach = func(d config.Detached) error {
+		t.Errorf("it started skein %q", d.Args)
 		return nil
 	}
 	if code := Main(t.Context(), env, []string{"--store", "postgres://db.example/skein", "open"}); code != 3 || !strings.Contains(says.String(), "start it: skein serve") {

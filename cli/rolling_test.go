@@ -36,8 +36,8 @@ func TestTheProcessThatMakesTheBackupStartsNone(t *testing.T) {
 			return alwaysDue{s}, err
 		}
 		var started [][]string
-		env.Detach = func(args ...string) error {
-			started = append(started, slices.Clone(args))
+		env.Detach = func(d config.Detached) error {
+			started = append(started, slices.Clone(d.Args))
 			return nil
 		}
 		Main(t.Context(), env, c.args)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein/cli/clitest"
+	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -13,8 +14,8 @@ import (
 func TestAStatusLineWaitsForNoStore(t *testing.T) {
 	env, out, _ := clitest.NewEnv(t, memory.New())
 	var started [][]string
-	env.Detach = func(args ...string) error {
-		started = append(started, args)
+	env.Detach = func(d config.Detached) error {
+		started = append(started, d.Args)
 		return nil
 	}
 	line := func() string {

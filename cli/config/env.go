@@ -39,9 +39,16 @@ type Env struct {
 
 	KeyRing KeyRing // nil if there is none
 
-	// Detach starts this program with args, to run on after this process has ended. It
-	// is nil if that cannot be done.
-	Detach func(args ...string) error
+	// Detach starts this program, to run on after this process has ended. It is nil if
+	// that cannot be done.
+	Detach func(Detached) error
+}
+
+// A Detached is a process of this program that runs on after the one that started it.
+type Detached struct {
+	Args   []string
+	Dir    string // its working folder; "" for that of this process
+	Output string // the file that it prints to, made anew; "" for none
 }
 
 // A TerminalInfo says which streams are a terminal and how large it is.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/store/inspect"
@@ -60,7 +61,7 @@ func (j *Job) rolling(ctx context.Context) (stop func()) {
 			return
 		}
 		if due, err := k.Due(context.WithoutCancel(ctx), j.Keeps()); err == nil && due {
-			_ = j.Detach("--store", j.Place.Path, "backup", "--due") //nolint:errcheck // the next command tries again
+			_ = j.Detach(config.Detached{Args: []string{"--store", j.Place.Path, "backup", "--due"}}) //nolint:errcheck // the next command tries again
 		}
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
@@ -136,7 +137,7 @@ const (
 )
 
 // startServer starts a server for the same store, which runs on after this process has
-// ended, and returns its address.
+// ended, and returns its address. It works in the home folder, so that it holds no other.
 func startServer(ctx context.Context, j *job.Job) (string, error) {
 	listen := usualAddress
 	if l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen); err != nil {
@@ -144,7 +145,12 @@ func startServer(ctx context.Context, j *job.Job) (string, error) {
 	} else if err := l.Close(); err != nil {
 		return "", err
 	}
-	if err := j.Detach("--store", j.Place.Path, "serve", "--listen", listen); err != nil {
+	if err := os.MkdirAll(j.Dirs.State, 0o700); err != nil {
+		return "", err
+	}
+	log := serverFile(j) + ".log"
+	d := config.Detached{Args: []string{"--store", j.Place.Path, "serve", "--listen", listen, "--log", "text"}, Dir: j.Dirs.Home, Output: log}
+	if err := j.Detach(d); err != nil {
 		return "", fmt.Errorf("start a server: %w", err)
 	}
 	wait, cancel := context.WithTimeout(ctx, startTime)
@@ -155,11 +161,11 @@ func startServer(ctx context.Context, j *job.Job) (string, error) {
 			return "", err
 		}
 		if one.at != "" {
-			j.Say("started a server at %s, process %s, which runs until that process is ended", one.at, one.process)
+			j.Say("started a server at %s, process %s, which runs until that process is ended; its log: %s", one.at, one.process, log)
 			return one.at, nil
 		}
 		if sleep.For(wait, startLook) != nil {
-			return "", fault.Advise(errors.New("the server that was started cannot be reached"), "start it yourself to see why: skein serve")
+			return "", fault.Advise(errors.New("the server that was started cannot be reached"), "see why: %s", log)
 		}
 	}
 }

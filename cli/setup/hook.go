@@ -48,7 +48,7 @@ func hear(env *config.Env, args []string) {
 	if err != nil || h.board.Put(n) != nil || h.board.Watched() || env.Detach == nil {
 		return
 	}
-	_ = env.Detach(append([]string{"import", "--told"}, h.flags...)...)
+	_ = env.Detach(config.Detached{Args: append([]string{"import", "--told"}, h.flags...)})
 }
 
 // A hookCall is a call of the command hook.

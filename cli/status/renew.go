@@ -3,6 +3,7 @@ package status
 import (
 	"os"
 
+	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/job"
 )
 
@@ -17,5 +18,5 @@ func renew(j *job.Job) {
 	if j.Settings.Values["store"].From == "--store" {
 		args = append([]string{"--store", j.Place.Path}, args...)
 	}
-	_ = j.Detach(args...)
+	_ = j.Detach(config.Detached{Args: args})
 }

@@ -41,15 +41,23 @@ func env() *config.Env {
 	}
 }
 
-// detach starts this program without a terminal and without this one's output, so
-// that nobody who waits for the end of that output waits for it.
-func detach(args ...string) error {
+// detach starts this program without a terminal and without this process's output, so
+// that nothing that waits for the end of that output waits for it.
+func detach(d config.Detached) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	c := exec.Command(self, args...)
-	c.SysProcAttr = alone()
+	c := exec.Command(self, d.Args...)
+	c.Dir, c.SysProcAttr = d.Dir, alone()
+	if d.Output != "" {
+		f, err := os.OpenFile(d.Output, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		defer f.Close() //nolint:errcheck // the process has its own
+		c.Stdout, c.Stderr = f, f
+	}
 	if err := c.Start(); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/skein-dev/skein"
 )
@@ -26,11 +27,28 @@ func (s Sockets) Of(u skein.User) Sockets {
 	return s
 }
 
-// path returns the path of the socket of a session. It is short, because the system's
-// limit is about 100 bytes.
+// path returns the path of the socket of a session.
 func (s Sockets) path(id skein.SessionID) string {
 	sum := sha256.Sum256([]byte(s.Store + "\n" + string(s.User) + "\n" + string(id)))
 	return filepath.Join(s.Dir, hex.EncodeToString(sum[:8]))
+}
+
+// mostPath is the longest path that every system binds a socket to, in bytes: macOS's
+// limit is 104, with a zero at the end.
+const mostPath = 103
+
+// address returns the address of the socket at path. If the path is too long for the
+// system, the address leads through the open folder, which Linux can be asked for. done
+// closes that.
+func address(path string) (at string, done func(), err error) {
+	if len(path) <= mostPath || runtime.GOOS != "linux" {
+		return path, func() {}, nil
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return "", nil, err
+	}
+	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path)), func() { dir.Close() }, nil //nolint:errcheck // it was only read
 }
 
 // listen listens for the guests of a session. The caller has the session's lease, so a
@@ -41,7 +59,12 @@ func (s Sockets) listen(ctx context.Context, id skein.SessionID) (net.Listener, 
 	}
 	path := s.path(id)
 	_ = os.Remove(path) //nolint:errcheck // there may be none; else listening fails
-	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
+	at, done, err := address(path)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", at)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +104,12 @@ func (s Sockets) dial(ctx context.Context, id skein.SessionID) (net.Conn, error)
 	if s.Dir == "" {
 		return nil, notHere(id)
 	}
-	c, err := (&net.Dialer{}).DialContext(ctx, "unix", s.path(id))
+	at, done, err := address(s.path(id))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", notHere(id), err)
+	}
+	defer done()
+	c, err := (&net.Dialer{}).DialContext(ctx, "unix", at)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", notHere(id), err)
 	}

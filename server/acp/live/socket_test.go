@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/skein-dev/skein"
@@ -39,6 +42,30 @@ func TestASessionOfAnotherUserIsNotReached(t *testing.T) {
 		t.Fatalf("ann attaches to her session: %v", err)
 	}
 	a.Close()
+}
+
+// The system's limit of about 100 bytes for the path of a socket is not one for the path
+// of the folder.
+func TestASessionIsReachedInAFolderWithALongPath(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux binds a socket in a folder whose path is over the limit")
+	}
+	at := Sockets{Dir: filepath.Join(t.TempDir(), strings.Repeat("deep/", 60)), Store: "x"}
+	l, err := at.listen(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := NewHub(nobody{}, "s", "1")
+	go h.accept(l) //nolint:errcheck // it ends with the test
+	a, err := at.Attach(t.Context(), "s", Attach{})
+	if err != nil {
+		t.Fatalf("attach: %v", err)
+	}
+	a.Close()
+	h.Close()
+	if left, err := os.ReadDir(at.Dir); err != nil || len(left) != 0 {
+		t.Errorf("after the session was closed, %v, %v is left", left, err)
+	}
 }
 
 // A program that another one took a session over from leaves the other's socket alone when
