@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -41,6 +42,25 @@ func faulty() map[string]brokenStore {
 		"returns the oldest for the newest": {"07 Newest N/the latest, in order", func() skein.Store { return oldest{memory.New()} }},
 		"loses a connection to whoever gives up": {"30 Whoever gives up breaks nothing/at the beginning of a read, and later reads work", func() skein.Store {
 			return &leaks{Store: memory.New()}
+		}},
+		"lets an old lease write once nobody holds one": {"06 A stale lease cannot write/given back, anybody may write", func() skein.Store {
+			s := memory.New()
+			return pardons{s, s}
+		}},
+		"ends another's lease with an old one": {"06 A stale lease cannot write/taking over ends the other's turn", func() skein.Store {
+			s := memory.New()
+			return &hasty{Store: s, Leases: s, held: map[skein.SessionID]skein.Lease{}}
+		}},
+		"answers a repeated batch with its end": {"04 Same client ID twice is one event/the same answer, whatever has come since", func() skein.Store {
+			return vague{memory.New()}
+		}},
+		"finds projects by their beginning": {"24 Lists/each field of a filter", func() skein.Store { return near{memory.New()} }},
+		"pages with the message that it pages before": {"07 Newest N/paging back gives every message once", func() skein.Store {
+			return overlaps{memory.New()}
+		}},
+		"forgets the usage of what is binned": {"10 Nothing is deleted by itself/the bin hides and keeps", func() skein.Store { return thrifty{memory.New()} }},
+		"reads a seq that it reads after in a fork": {"08 Fork is a pointer/at any seq it shows what the parent had there", func() skein.Store {
+			return inclusive{memory.New()}
 		}},
 		"reads after it was closed": {"17 After Close every method says closed/every method says closed", func() skein.Store {
 			return undead{memory.New()}
@@ -219,3 +239,128 @@ type undead struct{ skein.Store }
 func (s undead) Unwrap() skein.Store { return s.Store }
 
 func (undead) Close() error { return nil }
+
+// A pardons store takes a stale fencing number for none once no lease is held.
+type pardons struct {
+	skein.Store
+	skein.Leases
+}
+
+func (s pardons) Unwrap() skein.Store { return s.Store }
+
+func (s pardons) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Receipt, error) {
+	rs, err := s.Store.Append(ctx, batches...)
+	if len(batches) != 1 || batches[0].Fence == 0 || !errors.Is(err, skein.ErrFenced) {
+		return rs, err
+	}
+	b := batches[0]
+	b.Fence = 0
+	return s.Store.Append(ctx, b) // which is refused while somebody holds the lease
+}
+
+// A vague store answers a batch that it has with the session's newest seqs.
+type vague struct{ skein.Store }
+
+func (s vague) Unwrap() skein.Store { return s.Store }
+
+func (s vague) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Receipt, error) {
+	rs, err := s.Store.Append(ctx, batches...)
+	for i, r := range rs {
+		if r.New == 0 {
+			for n := range r.Seqs {
+				rs[i].Seqs[n] = r.Last - skein.Seq(len(r.Seqs)-1-n)
+			}
+		}
+	}
+	return rs, err
+}
+
+// A near store finds the sessions of folders whose path begins as the project's.
+type near struct{ skein.Store }
+
+func (s near) Unwrap() skein.Store { return s.Store }
+
+func (s near) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
+	project := f.Project
+	if f.Project = ""; project == "" || f.Repository != "" {
+		f.Project = project
+		return s.Store.Sessions(ctx, f)
+	}
+	return func(yield func(skein.Session, error) bool) {
+		for one, err := range s.Store.Sessions(ctx, f) {
+			if (err != nil || strings.HasPrefix(one.Project, project)) && !yield(one, err) {
+				return
+			}
+		}
+	}
+}
+
+// An overlaps store pages backward with the message that the last page began with.
+type overlaps struct{ skein.Store }
+
+func (s overlaps) Unwrap() skein.Store { return s.Store }
+
+func (s overlaps) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) ([]skein.Entry, error) {
+	if before > 0 {
+		before++
+	}
+	return s.Store.Newest(ctx, id, n, before)
+}
+
+// A thrifty store counts what is in the bin as never used.
+type thrifty struct{ skein.Store }
+
+func (s thrifty) Unwrap() skein.Store { return s.Store }
+
+func (s thrifty) Usage(ctx context.Context, q skein.UsageQuery) ([]skein.UsageRow, error) {
+	rows, err := s.Store.Usage(ctx, q)
+	if q.By != skein.BySession {
+		return rows, err
+	}
+	return slices.DeleteFunc(rows, func(r skein.UsageRow) bool {
+		at, err := s.Session(ctx, skein.SessionID(r.Of))
+		return err == nil && at.Binned != 0
+	}), err
+}
+
+// An inclusive store reads on in a fork at the seq that the reader has already, where that
+// is inherited.
+type inclusive struct{ skein.Store }
+
+func (s inclusive) Unwrap() skein.Store { return s.Store }
+
+func (s inclusive) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+	if at, err := s.Session(ctx, id); err == nil && after > 0 && at.Parent.Why == skein.Fork && after <= at.Parent.Seq {
+		after--
+	}
+	return s.Store.Events(ctx, id, after)
+}
+
+// A hasty store gives back whatever lease a session has.
+type hasty struct {
+	skein.Store
+	skein.Leases
+	mu   sync.Mutex
+	held map[skein.SessionID]skein.Lease
+}
+
+func (s *hasty) Unwrap() skein.Store { return s.Store }
+
+func (s *hasty) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (skein.Lease, error) {
+	l, err := s.Leases.Acquire(ctx, id, r)
+	if err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.held[id] = l
+	}
+	return l, err
+}
+
+func (s *hasty) Release(ctx context.Context, l skein.Lease) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now, ok := s.held[l.Session]; ok {
+		l = now
+	}
+	return s.Leases.Release(ctx, l)
+}

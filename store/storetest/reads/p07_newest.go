@@ -101,6 +101,9 @@ func pages(t *harness.Test) {
 		if len(page) == 0 {
 			break
 		}
+		if last := page[len(page)-1].Seq; before > 0 && last >= before {
+			t.Fatalf("Newest before %d gives a message that begins at %d", before, last)
+		}
 		got = append(page, got...)
 	}
 	harness.Equal(t, "all pages", got, entries)

@@ -19,7 +19,14 @@ func bin() []harness.Check {
 
 func binHides(t *harness.Test) {
 	blob, im := t.Full("a", "needle")
-	evs, row, usage := t.Events("a"), t.Session("a"), t.Usage(skein.UsageQuery{})
+	evs, row := t.Events("a"), t.Session("a")
+	ways := []skein.Dimension{
+		skein.ByDay, skein.BySlot, skein.ByModelID, skein.ByAgent, skein.ByProject, skein.ByRepository, skein.ByBranch, skein.BySession,
+	}
+	usage := map[skein.Dimension][]skein.UsageRow{}
+	for _, by := range ways {
+		usage[by] = t.Usage(skein.UsageQuery{By: by})
+	}
 	t.Bin("a")
 	binned := t.Session("a").Binned
 	if binned == 0 {
@@ -32,7 +39,10 @@ func binHides(t *harness.Test) {
 	row.Binned = binned
 	harness.Equal(t, "Session", t.Session("a"), row)
 	harness.Equal(t, "Events", t.Events("a"), evs)
-	harness.Equal(t, "Usage", t.Usage(skein.UsageQuery{}), usage)
+	for _, by := range ways {
+		harness.Equal(t, "Usage by "+string(by), t.Usage(skein.UsageQuery{By: by}), usage[by])
+	}
+	harness.Equal(t, "Usage of a", t.Usage(skein.UsageQuery{By: skein.BySession, Sessions: []skein.SessionID{"a"}}), usage[skein.BySession])
 	if n := len(t.Newest("a", 100, 0)); n != 5 {
 		t.Errorf("Newest gives %d messages, want 5", n)
 	}
