@@ -2,6 +2,8 @@ package pack
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -25,16 +27,19 @@ import (
 //	  key      length, bytes
 //	  damage   length, bytes
 //	  length   of its bytes in the file
-//	  refs     how many strings were left out of it
+//	  refs     how many strings and files were left out of it
 //	  bytes    length, bytes; then refs times: number of the event in IDs,
 //	           start in its text less the end of the reference before (signed),
-//	           length, then length and bytes of what follows the string
+//	           length, then length and bytes of what follows the string.
+//	           Start and length are 0 for a file: length (32) and SHA-256 of a blob
+//	           that the event refers to stand before what follows it
 //
 // Numbers are varints of encoding/binary. A string is inserted as
 // [skein.AppendQuoted] writes it, including quotes. In a block of form 0x0d or
 // 0x0f the number of the event is doubled, plus one if the string is inside
 // another string, as are those of a line that is itself a value: it is inserted
-// as AppendQuoted writes the quoted string, without the outer quotes.
+// as AppendQuoted writes the quoted string, without the outer quotes. A blob is
+// inserted in base64, with padding, without quotes.
 
 // DeletedText is the damage of a record whose message was deleted in the shell:
 // it has empty strings where the deleted text was.
@@ -47,13 +52,14 @@ type Record struct {
 	Pieces       []Piece // at least one
 }
 
-// A Piece is bytes of a record and, except for the last piece, the string
+// A Piece is bytes of a record and, except for the last piece, the string or file
 // after them.
 type Piece struct {
 	Bytes      []byte
-	Event      int // number of the event whose text has the string
+	Event      int // number of the event whose text has the string, or that has the file
 	start, len int
-	Within     bool // the string is inside another string
+	Within     bool   // the string is inside another string
+	Blob       []byte // SHA-256 of the file; nil for a string
 }
 
 // hasWithin reports whether any string of these records is inside another.
@@ -70,7 +76,7 @@ func encodeBlock(b []byte, rs []Record) []byte {
 	for _, r := range rs {
 		size += len(r.Key) + len(r.Damage) + 16
 		for _, p := range r.Pieces {
-			size += len(p.Bytes) + 8
+			size += len(p.Bytes) + len(p.Blob) + 8
 		}
 	}
 	b = binary.AppendUvarint(slices.Grow(b, size), uint64(len(rs)))
@@ -93,6 +99,10 @@ func encodeBlock(b []byte, rs []Record) []byte {
 					event = event<<1 | bit(p.Within)
 				}
 				b = binary.AppendUvarint(b, event)
+				if p.Blob != nil {
+					b = appendString(append(b, 0, 0), string(p.Blob))
+					continue
+				}
 				b = binary.AppendVarint(b, int64(p.start-at))
 				b = binary.AppendUvarint(b, uint64(p.len))
 				at = p.start + p.len
@@ -125,7 +135,7 @@ func (p *Packer) Encode(rs []Record) (form byte, body []byte) {
 		form |= formWithin
 	}
 	if len(b) >= minZstd/2 {
-		if z := p.compress(b); len(z) < len(b) {
+		if z := p.compress(p.enc, b); len(z) < len(b) {
 			return form | formZstd, z
 		}
 	}
@@ -223,7 +233,12 @@ func (p *Packer) Unseal(stored []byte) (rs []Record, ids []int64, err error) {
 					q.Within, event = event&1 != 0, event>>1
 				}
 				q.Event, q.start, q.len = int(event), at+int(d.varint()), int(d.uvarint())
-				at = q.start + q.len
+				if q.len == 0 {
+					q.Blob = d.bytes()
+					d.bad = d.bad || len(q.Blob) != sha256.Size
+				} else {
+					at = q.start + q.len
+				}
 				d.bad = d.bad || q.Event >= len(ids) || q.start < 0 || q.len < 0
 			}
 			r.Pieces = append(r.Pieces, q)
@@ -237,15 +252,30 @@ func (p *Packer) Unseal(stored []byte) (rs []Record, ids []int64, err error) {
 	return rs, ids, nil
 }
 
-// Whole returns the record with its strings inserted again. The error wraps
-// [skein.ErrCorrupt] if a string goes beyond its text.
-func (r *Record) Whole(texts []string) (skein.Record, error) {
+// A Files returns the content of the blob that event number n of a block refers to; nil
+// if the event no longer does.
+type Files func(n int, hash []byte) ([]byte, error)
+
+// Whole returns the record with its strings and files inserted again. The error is that
+// of files, or wraps [skein.ErrCorrupt] if a string goes beyond its text.
+func (r *Record) Whole(texts []string, files Files) (skein.Record, error) {
 	out := r.Record
 	out.Raw = make([]byte, 0, r.Length)
 	for i, p := range r.Pieces {
 		out.Raw = append(out.Raw, p.Bytes...)
 		if i == len(r.Pieces)-1 {
 			break
+		}
+		if p.Blob != nil {
+			data, err := files(p.Event, p.Blob)
+			if err != nil {
+				return out, err
+			}
+			if data == nil {
+				out.Damage = DeletedText
+			}
+			out.Raw = base64.StdEncoding.AppendEncode(out.Raw, data)
+			continue
 		}
 		switch text := texts[p.Event]; {
 		case text == "" && p.Within:
@@ -283,8 +313,8 @@ type PackedBlock struct {
 	Body    []byte // as stored, without IDs
 }
 
-// Blocks returns records in blocks, without the strings that are in texts.
-func (p *Packer) Blocks(rs []skein.Record, texts Texts) (blocks []PackedBlock) {
+// Blocks returns records in blocks, without the strings and files that are in texts.
+func (p *Packer) Blocks(rs []skein.Record, texts *Texts) (blocks []PackedBlock) {
 	for _, k := range chunks(rs) {
 		blocks = append(blocks, p.OneBlock(k, texts))
 	}
@@ -306,8 +336,9 @@ func chunks(rs []skein.Record) (all [][]skein.Record) {
 	return all
 }
 
-// OneBlock returns records in one block, without the strings that are in texts.
-func (p *Packer) OneBlock(rs []skein.Record, texts Texts) (b PackedBlock) {
+// OneBlock returns records in one block, without the strings and files that are in
+// texts; nil has none.
+func (p *Packer) OneBlock(rs []skein.Record, texts *Texts) (b PackedBlock) {
 	places := map[int]int{} // number in the batch → number in the block
 	for _, r := range rs {
 		x := texts.split(r)

@@ -20,7 +20,7 @@ func TestStringsWithinStringsAreLeftOutToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := Texts{}
+	texts := &Texts{}
 	texts.Add(0, Quote(f.Text, f.Spans))
 	b := p.OneBlock([]skein.Record{{Raw: []byte(raw), Key: "k"}}, texts)
 	if strings.Contains(string(encodeBlock(nil, b.Records)), "referred to") || b.Form&formWithin == 0 {
@@ -30,10 +30,10 @@ func TestStringsWithinStringsAreLeftOutToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := rs[0].Whole([]string{f.Text}); err != nil || string(r.Raw) != raw {
+	if r, err := rs[0].Whole([]string{f.Text}, nil); err != nil || string(r.Raw) != raw {
 		t.Errorf("the record comes back as\n%s, %v, want\n%s", r.Raw, err, raw)
 	}
-	if r, err := rs[0].Whole([]string{""}); err != nil || r.Damage != DeletedText || !strings.Contains(string(r.Raw), `\"content\": \"\", `) {
+	if r, err := rs[0].Whole([]string{""}, nil); err != nil || r.Damage != DeletedText || !strings.Contains(string(r.Raw), `\"content\": \"\", `) {
 		t.Errorf("without its text the record is %s (%s), %v, want an empty string", r.Raw, r.Damage, err)
 	}
 }
@@ -41,7 +41,7 @@ func TestStringsWithinStringsAreLeftOutToo(t *testing.T) {
 func TestDamagedBlocksAreErrors(t *testing.T) {
 	p := testPacker(t)
 	var rs []skein.Record
-	texts := Texts{}
+	texts := &Texts{}
 	for i := range 3 {
 		f, err := skein.FactsOf(skein.Say(1, skein.UserSays(fmt.Sprintf("message %d has a text that is long enough to be left out", i))))
 		if err != nil {
@@ -77,7 +77,7 @@ func FuzzRecords(f *testing.F) {
 		if err != nil {
 			return
 		}
-		texts := Texts{}
+		texts := &Texts{}
 		texts.Add(0, Quote(facts.Text, facts.Spans))
 		b := p.OneBlock([]skein.Record{{Raw: raw, Key: "k"}, {N: 1, Offset: int64(len(raw)), Raw: raw}}, texts)
 		rs, ids, err := p.Open(Seal(b.Form, make([]int64, len(b.Events)), b.Body))
@@ -85,7 +85,7 @@ func FuzzRecords(f *testing.F) {
 			t.Fatal(err)
 		}
 		for i := range rs {
-			r, err := rs[i].Whole([]string{facts.Text}[:len(ids)])
+			r, err := rs[i].Whole([]string{facts.Text}[:len(ids)], nil)
 			if err != nil || string(r.Raw) != string(raw) {
 				t.Fatalf("record %d of %q = %q, %v", i, raw, r.Raw, err)
 			}

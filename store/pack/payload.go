@@ -2,6 +2,7 @@ package pack
 
 import (
 	"bytes"
+	_ "embed" // for payload.dict
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -22,6 +23,8 @@ import (
 //	0x02 Z   Z is the payload, zstd
 //	0x03 Z   Z is B, zstd
 //
+// Z may be compressed with the dictionary in payload.dict, whose ID its frame names then.
+//
 // B is a sequence of: length of a literal, its bytes, then, unless B ends
 // there, where the next string begins in the text, counted from the end of the
 // one before (signed), and its length. Numbers are varints of encoding/binary.
@@ -35,27 +38,40 @@ const (
 )
 
 const (
-	minRef  = 32  // bytes of text below which a reference saves nothing
-	minZstd = 512 // bytes below which compression is not tried
+	minRef  = 32        // bytes of text below which a reference saves nothing
+	minZstd = 512       // bytes below which records are not compressed
+	minDict = 128       // the same of payloads; the shell must read the payload of a withdrawal, which is shorter
+	maxDict = 128 << 10 // bytes above which the dictionary saves nothing
 )
+
+// dictionary is a dictionary of zstd: what is frequent in payloads, with ID 1. It is part
+// of the format and never changes; a better one has another ID. Its 9.6 KiB of content are
+// one payload of each frequent shape, as skein writes them for the agents it knows,
+// without their values, the most frequent last; its tables of frequencies were
+// made by zstd.BuildDict of github.com/klauspost/compress from these shapes with random
+// values and from the payloads of the files in interop/formats/*/testdata.
+//
+//go:embed payload.dict
+var dictionary []byte
 
 // A Packer packs and unpacks payloads, records and blobs. It is safe for concurrent use.
 type Packer struct {
 	Compressor
-	spare sync.Pool // of *[]byte: what is packed has a buffer until its length is known
+	payloads *zstd.Encoder // with the dictionary
+	spare    sync.Pool     // of *[]byte: what is packed has a buffer until its length is known
 }
 
 // maxSpare is the largest buffer, in bytes, that is kept for the next use.
 const maxSpare = 1 << 20
 
-// compress returns head and b, as zstd, in memory of its own.
-func (p *Packer) compress(b []byte, head ...byte) []byte {
+// compress returns head and b, as enc compresses it, in memory of its own.
+func (p *Packer) compress(enc *zstd.Encoder, b []byte, head ...byte) []byte {
 	if len(b) > maxSpare {
-		return p.enc.EncodeAll(b, head)
+		return enc.EncodeAll(b, head)
 	}
 	scratch := p.scratch()
 	defer p.free(scratch)
-	*scratch = p.enc.EncodeAll(b, append(*scratch, head...))
+	*scratch = enc.EncodeAll(b, append(*scratch, head...))
 	return bytes.Clone(*scratch)
 }
 
@@ -78,15 +94,26 @@ func (p *Packer) free(b *[]byte) {
 // New returns a packer, which must be closed. The error is that of the
 // compression library.
 func New() (*Packer, error) {
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(2), zstd.WithLowerEncoderMem(true))
+	fast := []zstd.EOption{zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(2), zstd.WithLowerEncoderMem(true)}
+	enc, err := zstd.NewWriter(nil, fast...)
 	if err != nil {
 		return nil, err
 	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(2*skein.MaxPayload))
+	payloads, err := zstd.NewWriter(nil, append(fast, zstd.WithEncoderDict(dictionary), zstd.WithWindowSize(maxDict))...)
 	if err != nil {
 		return nil, err
 	}
-	return &Packer{Compressor: Compressor{enc, dec}}, nil
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(2*skein.MaxPayload), zstd.WithDecoderDicts(dictionary))
+	if err != nil {
+		return nil, err
+	}
+	return &Packer{Compressor: Compressor{enc, dec}, payloads: payloads}, nil
+}
+
+// Close releases the memory of p.
+func (p *Packer) Close() {
+	p.Compressor.Close()
+	_ = p.payloads.Close() //nolint:errcheck // it writes nowhere
 }
 
 // Pack returns the form of payload to store beside the text that has the spans.
@@ -95,8 +122,12 @@ func (p *Packer) Pack(payload []byte, spans *Quotes) []byte {
 	if refs := putRefs(payload, spans); refs != nil {
 		body, form = refs, formRefs
 	}
-	if len(body) >= minZstd {
-		if z := p.compress(body, form|formZstd); len(z) < len(body)*7/8 {
+	if len(body) >= minDict {
+		enc := p.payloads
+		if len(body) > maxDict {
+			enc = p.enc
+		}
+		if z := p.compress(enc, body, form|formZstd); len(z) < len(body)*7/8 {
 			return z
 		}
 	}

@@ -80,6 +80,25 @@ func TestLongPayloadsComeBackExactly(t *testing.T) {
 	}
 }
 
+// What schemas 1 and 2 stored has no dictionary.
+func TestPayloadsWithoutADictionary(t *testing.T) {
+	p := testPacker(t)
+	payload := `{"name":"x","data":"` + strings.Repeat("many words ", 100) + `"}`
+	got, err := p.Unpack(p.compress(p.enc, []byte(payload), formZstd), "")
+	if err != nil || string(got) != payload {
+		t.Errorf("Unpack = %.40q, %v, want %.40q", got, err, payload)
+	}
+}
+
+// The dictionary holds what is in most payloads.
+func TestShortPayloadsAreCompressed(t *testing.T) {
+	p := testPacker(t)
+	payload := `{"id":"msg_01Ab2Cd3Ef4Gh5Jk6Lm7Np8Q","role":"assistant","parts":[{"kind":"call","call":{"id":"toolu_01Zy9Xw8Vu7Ts6Rq5Pn4Mk","name":"Bash","input":{"command":"ls","timeout":120000}}}],"provider":"anthropic","model":"claude-opus-4-6","request":"msg_01Ab2Cd3Ef4Gh5Jk6Lm7Np8Q/req_011CBcDeFgHjKmNpQrStUvWx","usage":{"input":1,"output":25,"cache_read":75618,"cache_write":202}}`
+	if stored := roundTrip(t, p, skein.KindSaid, []byte(payload)); len(stored) > len(payload)*2/5 {
+		t.Errorf("%d bytes are stored as %d, want two fifths", len(payload), len(stored))
+	}
+}
+
 func TestDamagedPayloadsAreErrors(t *testing.T) {
 	p := testPacker(t)
 	text := strings.Repeat("a long text that stands once ", 4)

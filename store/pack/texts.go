@@ -2,24 +2,38 @@ package pack
 
 import (
 	"bytes"
+	"encoding/base64"
 
 	"github.com/skein-dev/skein"
 )
 
-// Texts finds strings in the texts of events.
-type Texts map[string]textRef
+// Texts finds strings in the texts of events, and the files that events refer to.
+type Texts struct {
+	quoted map[string]textRef
+	files  []fileRef
+}
 
 type textRef struct {
 	event      int
 	start, end int
 }
 
+type fileRef struct {
+	event int
+	hash  []byte
+	data  []byte
+	size  int // in base64
+}
+
 // Add adds the spans of an event's text to the table.
-func (t Texts) Add(event int, spans *Quotes) {
+func (t *Texts) Add(event int, spans *Quotes) {
+	if t.quoted == nil {
+		t.quoted = map[string]textRef{}
+	}
 	put := func(quoted string, s skein.Span) {
 		for _, key := range [...]string{quoted, string(appendWithin(nil, quoted))} {
-			if _, ok := t[key]; !ok {
-				t[key] = textRef{event, s.Start, s.End}
+			if _, ok := t.quoted[key]; !ok {
+				t.quoted[key] = textRef{event, s.Start, s.End}
 			}
 		}
 	}
@@ -31,6 +45,46 @@ func (t Texts) Add(event int, spans *Quotes) {
 	}
 }
 
+// AddFile adds a blob that an event refers to. hash is the SHA-256 of data.
+func (t *Texts) AddFile(event int, hash, data []byte) {
+	if size := base64.StdEncoding.EncodedLen(len(data)); size >= minFile {
+		t.files = append(t.files, fileRef{event, hash, data, size})
+	}
+}
+
+// Where a file is left out of a record.
+const (
+	minFile  = 256 // bytes of base64 below which that saves little
+	maxTitle = 128 // bytes of the string before it, as in data:image/png;base64,
+)
+
+// file returns the file in base64 with which the string b[i:end] ends, and where that
+// begins.
+func (t *Texts) file(b []byte, i, end int) (f *fileRef, at int) {
+	for k := range t.files {
+		f := &t.files[k]
+		if at := end - 1 - f.size; at > i && at-i-1 <= maxTitle && isBase64(b[at:end-1], f.data) {
+			return f, at
+		}
+	}
+	return nil, 0
+}
+
+// isBase64 reports whether b is data in base64.
+func isBase64(b, data []byte) bool {
+	var piece [1024]byte
+	for len(data) > 0 {
+		n := min(len(data), base64.StdEncoding.DecodedLen(len(piece)))
+		base64.StdEncoding.Encode(piece[:], data[:n])
+		rest, ok := bytes.CutPrefix(b, piece[:base64.StdEncoding.EncodedLen(n)])
+		if !ok {
+			return false
+		}
+		b, data = rest, data[n:]
+	}
+	return len(b) == 0
+}
+
 // appendWithin appends a quoted string in its form inside another string.
 func appendWithin(b []byte, q string) []byte {
 	from := len(b)
@@ -38,8 +92,8 @@ func appendWithin(b []byte, q string) []byte {
 	return append(b[:from], b[from+1:len(b)-1]...)
 }
 
-// split divides a record at the strings that are in t.
-func (t Texts) split(r skein.Record) Record {
+// split divides a record at the strings and files that are in t.
+func (t *Texts) split(r skein.Record) Record {
 	raw := r.Raw
 	out := Record{Record: r, Length: len(raw)}
 	out.Raw = nil
@@ -48,20 +102,28 @@ func (t Texts) split(r skein.Record) Record {
 		if end-i <= minRef {
 			return false
 		}
-		ref, ok := t[string(raw[i:end])]
+		ref, ok := t.quoted[string(raw[i:end])]
 		if ok {
-			out.Pieces = append(out.Pieces, Piece{raw[done:i], ref.event, ref.start, ref.end - ref.start, within})
+			out.Pieces = append(out.Pieces, Piece{Bytes: raw[done:i], Event: ref.event, start: ref.start, len: ref.end - ref.start, Within: within})
 			done = end
 		}
 		return ok
 	}
-	for i := 0; i < len(raw) && len(t) > 0; {
+	takeFile := func(i, end int) bool {
+		f, at := t.file(raw, i, end)
+		if f != nil {
+			out.Pieces = append(out.Pieces, Piece{Bytes: raw[done:at], Event: f.event, Blob: f.hash})
+			done = end - 1
+		}
+		return f != nil
+	}
+	for i := 0; i < len(raw) && t != nil && len(t.quoted)+len(t.files) > 0; {
 		if raw[i] != '"' {
 			i++
 			continue
 		}
 		end := LiteralEnd(raw, i)
-		if !take(i, end, false) && end-i > minRef {
+		if end-i > minRef && !take(i, end, false) && !takeFile(i, end) {
 			eachWithin(raw, i+1, end-1, take)
 		}
 		i = end

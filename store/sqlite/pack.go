@@ -94,7 +94,7 @@ func (s *view) packBatch(b skein.Batch) (p packed, err error) {
 		p.blobs = append(p.blobs, pb)
 	}
 	if b.Import != nil {
-		p.blocks, err = s.packRecords(b.Import, p.events)
+		p.blocks, err = s.packRecords(&p)
 		for i := range p.events {
 			p.events[i].quoted = nil
 		}
@@ -121,8 +121,9 @@ func (s *view) packText(p *packedEvent, f *skein.Facts) {
 	p.payload = s.pack.Pack(p.Payload, p.quoted)
 }
 
-// packRecords returns the records of a batch with these events, in blocks.
-func (s *view) packRecords(im *skein.Import, events []packedEvent) ([]pack.PackedBlock, error) {
+// packRecords returns the records of a batch whose events and blobs are packed, in blocks.
+func (s *view) packRecords(p *packed) ([]pack.PackedBlock, error) {
+	im := p.Import
 	if len(im.Records) == 0 { // as with skein's own logs
 		return nil, nil
 	}
@@ -131,10 +132,17 @@ func (s *view) packRecords(im *skein.Import, events []packedEvent) ([]pack.Packe
 			return nil, fmt.Errorf("%w import of %s: record %d: a file has at most %d", skein.ErrInvalid, im.File.Path, r.N, recordsPerFile)
 		}
 	}
-	texts := pack.Texts{}
-	for i := range events {
-		if events[i].Facts.Amended == nil {
-			texts.Add(i, events[i].quoted)
+	texts := &pack.Texts{}
+	for i := range p.events {
+		e := &p.events[i]
+		if e.Facts.Amended != nil {
+			continue
+		}
+		texts.Add(i, e.quoted)
+		for _, h := range e.Facts.Blobs {
+			if n := slices.IndexFunc(p.Blobs, func(b skein.Blob) bool { return b.Hash == h }); n >= 0 {
+				texts.AddFile(i, p.blobs[n].Hash, p.Blobs[n].Data)
+			}
 		}
 	}
 	return s.pack.Blocks(im.Records, texts), nil

@@ -1,10 +1,13 @@
 package sqlite
 
 import (
+	"bytes"
 	"cmp"
 	"database/sql/driver"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/pack"
@@ -39,7 +42,7 @@ func blockOf(c *engine.Conn, n int64, record int) (first, records int, stored []
 // records returns the complete records of a block; first is the number of the
 // first one. The error is a [skein.DamagedRecordsError] if some cannot be read.
 func records(p *pack.Packer, c *engine.Conn, first int, stored []byte) ([]skein.Record, error) {
-	rs, bad, err := legible(p, c, first, stored)
+	rs, bad, err := legible(p, c, first, stored, noChange)
 	if err == nil {
 		err = firstBad(bad, first, 0)
 	}
@@ -47,8 +50,9 @@ func records(p *pack.Packer, c *engine.Conn, first int, stored []byte) ([]skein.
 }
 
 // legible is records, except that it skips those whose events are damaged: bad
-// has their errors. The error is about the whole block.
-func legible(p *pack.Packer, c *engine.Conn, first int, stored []byte) (rs []skein.Record, bad []error, err error) {
+// has their errors. In place of the files that instead knows, they have what it
+// returns. The error is about the whole block.
+func legible(p *pack.Packer, c *engine.Conn, first int, stored []byte, instead func(skein.Hash) ([]byte, bool)) (rs []skein.Record, bad []error, err error) {
 	raw, ids, err := p.Open(stored)
 	if err != nil {
 		return nil, nil, err
@@ -67,6 +71,12 @@ func legible(p *pack.Packer, c *engine.Conn, first int, stored []byte) (rs []ske
 			return nil, nil, err
 		}
 	}
+	files := func(n int, hash []byte) ([]byte, error) {
+		if data, ok := instead(skein.Hash(hex.EncodeToString(hash))); ok {
+			return data, nil
+		}
+		return fileOf(p, c, ids[n], hash)
+	}
 	rs, bad = make([]skein.Record, len(raw)), make([]error, len(raw))
 	for i := range raw {
 		raw[i].N = first + i
@@ -74,10 +84,33 @@ func legible(p *pack.Packer, c *engine.Conn, first int, stored []byte) (rs []ske
 			bad[i] = cmp.Or(bad[i], hurt[q.Event])
 		}
 		if bad[i] == nil {
-			rs[i], bad[i] = raw[i].Whole(texts)
+			rs[i], bad[i] = raw[i].Whole(texts, files)
+			if bad[i] != nil && !errors.Is(bad[i], skein.ErrCorrupt) {
+				return nil, nil, bad[i]
+			}
 		}
 	}
 	return rs, bad, nil
+}
+
+// noChange knows no file.
+func noChange(skein.Hash) ([]byte, bool) { return nil, false }
+
+// fileOf returns the content of a blob that an event refers to; nil if it does not. The
+// error wraps [skein.ErrCorrupt] if the blob is damaged or missing.
+func fileOf(p *pack.Packer, c *engine.Conn, event int64, hash []byte) ([]byte, error) {
+	var form, size int64
+	var data []byte
+	found, err := c.One(`SELECT coalesce(b.form, -1), coalesce(b.size, 0), b.data FROM blob_refs r LEFT JOIN blobs b ON b.hash = r.hash WHERE r.event = ? AND r.hash = ?`,
+		[]any{event, hash}, &form, &size, &data)
+	if err != nil || !found {
+		return nil, err
+	}
+	h := skein.Hash(hex.EncodeToString(hash))
+	if form < 0 {
+		return nil, fmt.Errorf("blob %s is missing: %w", h, skein.ErrCorrupt)
+	}
+	return p.UnpackBlob(h, int(form), int(size), data)
 }
 
 // firstBad returns an error about the first run of bad records from number i of
@@ -129,10 +162,14 @@ func (t *call) putPlain(n int64, p *packed, b *pack.PackedBlock) (int64, error) 
 	for i, e := range b.Events {
 		texts[i] = p.events[e].Facts.Text
 	}
+	files := func(_ int, hash []byte) ([]byte, error) {
+		n := slices.IndexFunc(p.blobs, func(b pack.Blob) bool { return bytes.Equal(b.Hash, hash) })
+		return p.Blobs[n].Data, nil
+	}
 	rs := make([]skein.Record, len(b.Records))
 	for i := range b.Records {
 		var err error
-		if rs[i], err = b.Records[i].Whole(texts); err != nil {
+		if rs[i], err = b.Records[i].Whole(texts, files); err != nil {
 			return 0, err
 		}
 	}

@@ -1,7 +1,11 @@
 package sqlite
 
 import (
+	"bytes"
+	"encoding/base64"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"reflect"
 	"testing"
@@ -154,4 +158,99 @@ func TestRecordOfADeletedMessage(t *testing.T) {
 	again, _ := transcript(0, 3)
 	importLines(t, s, skein.Import{Records: again, Forget: true}, evs...)
 	wantRecords(t, s, 0, again)
+}
+
+// fileLine returns a record that has a file twice, and its event.
+func fileLine(n int, offset int64, b skein.Blob) (skein.Record, skein.Event) {
+	text := fmt.Sprintf("message %d has a text that is long enough, and a file", n)
+	in64 := base64.StdEncoding.EncodeToString(b.Data)
+	raw := fmt.Sprintf(`{"uuid":"u%d","content":%q,"file":"%s","again":["data:text/plain;base64,%s"],"text":"b"}`+"\n", n, text, in64, in64)
+	e := skein.Say(skein.Time(n+1), skein.Message{Role: skein.RoleUser, Parts: []skein.Part{skein.TextPart(text), {Kind: skein.PartFile, File: &skein.File{Media: "text/plain", Blob: b.Hash, Size: int64(len(b.Data))}}}})
+	e.ClientID = skein.ClientID(fmt.Sprint("u", n))
+	return skein.Record{N: n, Offset: offset, Raw: []byte(raw), Key: e.ClientID, Events: 1}, e
+}
+
+// A file stands once, as a blob: records refer to it.
+func TestFilesAreLeftOutOfRecords(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+	random := make([]byte, 30_000)
+	if _, err := rand.NewChaCha8([32]byte{1}).Read(random); err != nil {
+		t.Fatal(err)
+	}
+	blobs := []skein.Blob{skein.NewBlob(random), skein.NewBlob(append([]byte("the secret-4711 is in "), random[:20_000]...))}
+	bring := func(r skein.Record, forget bool, blobs []skein.Blob, evs ...skein.Event) {
+		t.Helper()
+		im := skein.Import{Records: []skein.Record{r}, Forget: forget}
+		im.File.Format, im.File.Path, im.File.Session = "f", "/x", "a"
+		if _, err := s.Append(t.Context(), skein.Batch{Session: "a", Events: evs, Blobs: blobs, Import: &im}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var rs []skein.Record
+	offset := int64(0)
+	evs := []skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}
+	for i, b := range blobs {
+		r, e := fileLine(i, offset, b)
+		offset += int64(len(r.Raw))
+		rs = append(rs, r)
+		bring(r, false, []skein.Blob{b}, append(evs, e)...)
+		evs = nil
+	}
+	wantRecords(t, s, 0, rs)
+	wantRecords(t, s, 1, rs[1:])
+	if _, size := blocks(t, s); size > 1000 {
+		t.Errorf("two records with files of 30,000 and 20,022 bytes take %d bytes, want the files left out", size)
+	}
+	err := s.change(t.Context(), func(tx *txn.Tx) error {
+		_, _, err := tx.Exec(`DELETE FROM messages WHERE content LIKE 'message 0 %'`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rs[0].Raw, rs[0].Damage = []byte(`{"uuid":"u0","content":"","file":"","again":["data:text/plain;base64,"],"text":"b"}`+"\n"), pack.DeletedText
+	wantRecords(t, s, 0, rs)
+
+	_, e := fileLine(1, 0, blobs[1])
+	bring(rs[1], true, blobs[1:], e) // it refers to the event that was stored before
+	wantRecords(t, s, 0, rs)
+
+	if _, err := s.Scrub(t.Context(), "a", []string{"secret-4711"}); err != nil {
+		t.Fatal(err)
+	}
+	clean := skein.NewBlob(bytes.Replace(blobs[1].Data, []byte("secret-4711"), []byte("***********"), 1))
+	rs[1], _ = fileLine(1, rs[1].Offset, clean)
+	wantRecords(t, s, 0, rs)
+}
+
+// A file that is damaged damages only the records that have it.
+func TestRecordOfADamagedFile(t *testing.T) {
+	for _, damage := range []string{`UPDATE blobs SET data = zeroblob(length(data))`, `DELETE FROM blobs`} {
+		s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+		rs, evs := transcript(0, 1)
+		b := skein.NewBlob(bytes.Repeat([]byte("0123456789 "), 3000))
+		r, e := fileLine(1, int64(len(rs[0].Raw)), b)
+		im := skein.Import{Records: append(rs, r)}
+		im.File.Format, im.File.Path, im.File.Session = "f", "/x", "a"
+		batch := skein.Batch{Session: "a", Events: append([]skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}, evs[0], e), Blobs: []skein.Blob{b}, Import: &im}
+		if _, err := s.Append(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.change(t.Context(), func(tx *txn.Tx) error { return tx.Script(damage) }); err != nil {
+			t.Fatal(err)
+		}
+		n, bad := 0, error(nil)
+		for got, err := range s.Records(t.Context(), "f", "/x", 0) {
+			if err != nil {
+				bad = err
+				break
+			}
+			if n++; string(got.Raw) != string(rs[0].Raw) {
+				t.Errorf("%s: record %d is %q, want %q", damage, got.N, got.Raw, rs[0].Raw)
+			}
+		}
+		if d := (*skein.DamagedRecordsError)(nil); n != 1 || !errors.As(bad, &d) || d.First != 1 || d.Last != 1 {
+			t.Errorf("%s: %d records and %v, want 1 and that record 1 is damaged", damage, n, bad)
+		}
+	}
 }

@@ -380,7 +380,12 @@ func (sc *scrub) block(n int64) error {
 	if _, err := sc.One(`SELECT raw, count FROM records WHERE n = ?`, []any{n}, &stored, &count); err != nil {
 		return err
 	}
-	rs, bad, err := legible(sc.s.pack, sc.Conn, int(n%recordsPerFile), stored)
+	replaced := false
+	rs, bad, err := legible(sc.s.pack, sc.Conn, int(n%recordsPerFile), stored, func(h skein.Hash) ([]byte, bool) {
+		b, ok := sc.Replacement(h)
+		replaced = replaced || ok
+		return b.Data, ok
+	})
 	if errors.Is(err, skein.ErrCorrupt) {
 		sc.Done.UnreadRecords += int(count)
 		return sc.damagedBlock(n, stored)
@@ -395,7 +400,7 @@ func (sc *scrub) block(n int64) error {
 		if ids, err = sc.keepBad(&b, bad, stored); err != nil {
 			return err
 		}
-	} else if changed == 0 {
+	} else if changed == 0 && !replaced {
 		return nil
 	}
 	return setBlock(sc.Tx, n, b, ids)

@@ -125,7 +125,7 @@ func (s *sources) recordPage(ctx context.Context, format, path string, from int)
 		if err != nil || stored == nil {
 			return err
 		}
-		all, bad, err := legible(s.pack, c, first, stored)
+		all, bad, err := legible(s.pack, c, first, stored, noChange)
 		if errors.Is(err, skein.ErrCorrupt) {
 			return &skein.DamagedRecordsError{First: from, Last: first + count - 1, Err: err}
 		}

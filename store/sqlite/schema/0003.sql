@@ -1,0 +1,4 @@
+-- Schema 3: payloads may be compressed with a dictionary, and source records may refer to
+-- blobs (store/pack). The tables are those of schema 2, and what is stored in them
+-- can be read as it is; this number keeps programs from the file that only know the forms
+-- of schema 2.
