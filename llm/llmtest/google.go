@@ -21,14 +21,19 @@ func Google(t testing.TB, replies ...Reply) *Server {
 			return googleUsage(chatEvents(r, rp, id, googleParts), rp)
 		},
 		refuse: func(f *refusal) (int, []byte) {
-			status := f.status
-			if status == http.StatusUnauthorized && f.reply == nil {
-				status = http.StatusBadRequest // an invalid key is reported as an invalid argument
-			}
-			return status, encode([]object{googleError(f)})
+			status, body := googleRefusal(f)
+			return status, encode([]object{body})
 		},
 		broken: func(f *refusal) event { return event{"", encode(googleError(f))} },
 	}, "/v1beta/openai", replies)
+}
+
+// googleRefusal is an error response of Google: its status and what it says.
+func googleRefusal(f *refusal) (status int, body object) {
+	if f.status == http.StatusUnauthorized && f.reply == nil {
+		return http.StatusBadRequest, googleError(f) // an invalid key is reported as an invalid argument
+	}
+	return f.status, googleError(f)
 }
 
 // googleError is an error in Google's words.

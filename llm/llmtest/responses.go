@@ -3,6 +3,7 @@ package llmtest
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/skein-dev/skein"
@@ -87,9 +88,15 @@ func (s *responder) item(i int, p *skein.Part, id string) {
 	s.output = append(s.output, it)
 }
 
+// call sends a call. A tool of a namespace has a name with a period, which no
+// function's own name has: namespace.name.
 func (s *responder) call(i int, c *skein.Call, id string) object {
 	item := func(arguments, status string) object {
-		return object{"type": "function_call", "id": fmt.Sprintf("fc_%s_%d", id, i), "call_id": c.ID, "name": c.Name, "arguments": arguments, "status": status}
+		o := object{"type": "function_call", "id": fmt.Sprintf("fc_%s_%d", id, i), "call_id": c.ID, "name": c.Name, "arguments": arguments, "status": status}
+		if space, name, ok := strings.Cut(c.Name, "."); ok {
+			o["namespace"], o["name"] = space, name
+		}
+		return o
 	}
 	s.send("response.output_item.added", object{"output_index": i, "item": item("", "in_progress")})
 	for _, piece := range pieces(string(c.Input)) {

@@ -38,6 +38,7 @@ type Server struct {
 
 // A Request is a request that a Server received, as it understood it.
 type Request struct {
+	Path      string // of the URL
 	Header    http.Header
 	Body      []byte
 	Model     string
@@ -53,11 +54,12 @@ type Request struct {
 
 // A wire is a provider's format.
 type wire struct {
-	path   string                                         // of requests
+	path   string                                         // what the paths of requests end in
 	id     string                                         // name of the header with the request ID
 	key    func(h http.Header) string                     // returns the key of the request
 	read   func(r *Request) error                         // returns a *refusal if the provider would reject the request
 	events func(r *Request, rp *Reply, id string) []event // of the answer
+	whole  func(r *Request, rp *Reply, id string) []byte  // returns the answer to a request that asks for no stream, else nil; may be nil
 	refuse func(f *refusal) (status int, body []byte)     // returns an error response
 	broken func(f *refusal) event                         // returns the error as an event in a stream
 }
@@ -169,7 +171,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		return // the client has left
 	}
-	r := Request{Header: req.Header, Body: body}
+	r := Request{Path: req.URL.Path, Header: req.Header, Body: body}
 	why := s.check(req, &r)
 	if why != nil {
 		r.Refused = why.message
@@ -198,6 +200,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		why.id = id
 		status, body := s.wire.refuse(why)
 		o.whole("application/json", status, body)
+	case s.wire.whole != nil && s.wire.whole(&r, &rp, id) != nil:
+		o.whole("application/json", http.StatusOK, s.wire.whole(&r, &rp, id))
 	default:
 		events := s.wire.events(&r, &rp, id)
 		if why != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm/llmtest"
 )
 
@@ -19,6 +20,7 @@ func post(t *testing.T, s *llmtest.Server, path, body string) (*http.Response, s
 	}
 	req.Header.Set("X-Api-Key", llmtest.Key)
 	req.Header.Set("Authorization", "Bearer "+llmtest.Key)
+	req.Header.Set("X-Goog-Api-Key", llmtest.Key)
 	req.Header.Set("Anthropic-Version", "2023-06-01")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -135,6 +137,57 @@ func TestGoogle_RefusesWhatTheRealOneDoes(t *testing.T) {
 		{"a call first", with(call(skip) + "," + result), "immediately after a user turn"},
 		{"both ways to think", strings.Replace(with(user), "{", `{"reasoning_effort":"low","extra_body":{"google":{"thinking_config":{"thinking_level":"low"}}},`, 1), "Cannot specify both"},
 	})
+}
+
+func TestOpenAI_CallsAToolOfANamespace(t *testing.T) {
+	s := llmtest.OpenAI(t, llmtest.Calls(skein.Call{ID: "a", Name: "agents.spawn", Input: []byte(`{}`)}))
+	good := `{"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],"input":[{"role":"user","content":"hello"}]}`
+	if _, body := post(t, s, "/responses", good); !strings.Contains(body, `"name":"spawn","namespace":"agents"`) {
+		t.Errorf("a call of agents.spawn is sent as\n%s", body)
+	}
+}
+
+func TestGemini_RefusesWhatTheRealOneDoes(t *testing.T) {
+	with := func(contents string) string { return `{"contents":[` + contents + `]}` }
+	user, model := `{"role":"user","parts":[{"text":"hello"}]}`, `{"role":"model","parts":[{"text":"hi"}]}`
+	call := `{"role":"model","parts":[{"functionCall":{"id":"a","name":"x","args":{}}}]}`
+	result := `{"role":"user","parts":[{"functionResponse":{"id":"a","name":"x","response":{"output":"x"}}}]}`
+	refuses(t, llmtest.Gemini(t), "/models/gemini-3-pro:streamGenerateContent?alt=sse", with(user+","+call+","+result), []refused{
+		{"a field that nobody knows", `{"mood":1}`, `Unknown name \"mood\"`},
+		{"nothing said", with(""), "contents is not specified"},
+		{"a role of its own", with(strings.Replace(user, `"user"`, `"tool"`, 1)), "valid role: user, model"},
+		{"no parts", with(`{"role":"user","parts":[]}`), "must not be empty"},
+		{"a part without data", with(`{"role":"user","parts":[{}]}`), "required oneof field 'data'"},
+		{"a call without a result", with(user + "," + call + "," + user), "number of function response parts"},
+		{"a result without a call", with(user + "," + result), "number of function response parts"},
+		{"a call after the model", with(user + "," + model + "," + call + "," + result), "immediately after a user turn"},
+		{"a forged signature", with(user + "," + strings.Replace(call, `{"functionCall"`, `{"thoughtSignature":"forged","functionCall"`, 1) + "," + result), "Corrupted thought signature"},
+		{"a result that is no object", with(user + "," + call + "," + strings.Replace(result, `{"output":"x"}`, `"x"`, 1)), "function_response.response"},
+	})
+}
+
+func TestGemini_AnswersAtOnceOrInAStream(t *testing.T) {
+	s := llmtest.Gemini(t)
+	s.Otherwise(llmtest.Thinks("Hm.", llmtest.Says("Hello, 世界.")))
+	body := `{"contents":[{"role":"user","parts":[{"text":"hello"}]}],"systemInstruction":{"parts":[{"text":"Be brief."}]}}`
+	for path, is := range map[string]struct {
+		media  string
+		chunks int
+	}{
+		"/models/gemini-3-pro:generateContent":               {"application/json", 1},
+		"/models/gemini-3-pro:streamGenerateContent?alt=sse": {"text/event-stream", 3},
+	} {
+		res, got := post(t, s, path, body)
+		if media, n := res.Header.Get("Content-Type"), strings.Count(got, `"modelVersion":"gemini-3-pro"`); !strings.HasPrefix(media, is.media) || n != is.chunks {
+			t.Errorf("%s answers with %d objects in %s, want %d in %s:\n%s", path, n, media, is.chunks, is.media, got)
+		}
+		if n := strings.Count(got, `"finishReason":"STOP"`); n != 1 || strings.Count(got, `"thought":true`) != 1 {
+			t.Errorf("%s ends %d times, want once after one thought:\n%s", path, n, got)
+		}
+	}
+	if r := s.Requests()[0]; r.Model != "gemini-3-pro" || r.System != "Be brief." || r.Messages[0].Words() != "hello" {
+		t.Errorf("the request is understood as %+v", r)
+	}
 }
 
 func TestServer_GivesItsRepliesInOrder(t *testing.T) {
