@@ -14,6 +14,7 @@ import (
 	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
+	"github.com/skein-dev/skein/cli/status"
 	"github.com/skein-dev/skein/cli/terminal"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/render"
@@ -40,8 +41,8 @@ depend on the tier of each request: a long prompt, a batch, and a cache that
 lasts an hour have their own prices. If a model has no price, it is named and
 its cost is shown as ?. RECORDED is the cost that the programs themselves
 recorded, where it differs; if they recorded that of some requests only, the
-cost of the same requests follows: $2.40 vs. $3.00. Days are in your time zone. Of a
-subscription to Claude Code, it is said how much of its windows is used.
+cost of the same requests follows: $2.40 vs. $3.00. Days are in your time zone. Of
+subscriptions to Claude Code and Codex, it is said how much of their windows is used.
 
 --check counts everything again, from the events themselves, with the prices of the
 time of each request. It lists where the cost that an agent recorded differs from
@@ -103,9 +104,13 @@ func (o *usageOptions) run(ctx context.Context, j *job.Job, _ []string) error {
 	if o.json {
 		return writeUsage(j.Stdout, o.most(lines))
 	}
+	windows, err := status.PlanWindows(ctx, j)
+	if err != nil {
+		return err
+	}
 	if len(lines) == 0 {
 		j.Say("nothing was used")
-		tellWindows(j)
+		tellWindows(j, windows)
 		return nil
 	}
 	t, unpriced := o.table(j, lines)
@@ -113,7 +118,7 @@ func (o *usageOptions) run(ctx context.Context, j *job.Job, _ []string) error {
 	if len(unpriced) > 0 {
 		j.Say("not in the cost, because no price is known: %s\nto set one, see: skein help config", strings.Join(unpriced, ", "))
 	}
-	tellWindows(j)
+	tellWindows(j, windows)
 	return err
 }
 

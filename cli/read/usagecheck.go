@@ -131,7 +131,11 @@ func (all *sessionsByAge) add(ctx context.Context, j *job.Job, r *price.Recount,
 // newUsageCheck compares what was counted with what was recorded, and with what the store
 // keeps.
 func newUsageCheck(ctx context.Context, j *job.Job, q skein.UsageQuery, all sessionsByAge, sums []price.RecountSum) (*usageCheck, error) {
-	c := &usageCheck{Differs: []checkedUsage{}, Windows: status.PlanWindows(j)}
+	windows, err := status.PlanWindows(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	c := &usageCheck{Differs: []checkedUsage{}, Windows: windows}
 	var total price.Sum
 	tokens, shared := map[skein.SessionID]int64{}, map[skein.SessionID]bool{}
 	hide := sessions.Secrets(false).Mask()
@@ -211,19 +215,23 @@ func (o *usageOptions) showCheck(ctx context.Context, j *job.Job, c *usageCheck)
 	for _, w := range c.Wrong {
 		j.Say("session %s: the store has a sum of %s tokens, its events have %s", sessions.ShortID(w.Session), render.Count(w.Stored), render.Count(w.Tokens))
 	}
-	tellWindows(j)
+	tellWindows(j, c.Windows)
 	return nil
 }
 
 func dollars(usd float64) string { return fmt.Sprintf("$%.2f", usd) }
 
-// tellWindows says how much of a subscription is used: that is no matter of dollars.
-func tellWindows(j *job.Job) {
-	var parts []string
-	for _, w := range status.PlanWindows(j) {
-		parts = append(parts, w.Text(j.Now()))
-	}
-	if parts != nil {
-		j.Say("used of the subscription to Claude Code: %s", strings.Join(parts, "; "))
+// tellWindows says how much of each subscription is used: that is no matter of dollars.
+func tellWindows(j *job.Job, all []status.PlanWindow) {
+	for _, agent := range []struct{ id, name string }{{"claude-code", "Claude Code"}, {"codex", "Codex"}} {
+		var parts []string
+		for _, w := range all {
+			if w.Agent == agent.id {
+				parts = append(parts, w.Text(j.Now()))
+			}
+		}
+		if parts != nil {
+			j.Say("used of the subscription to %s: %s", agent.name, strings.Join(parts, "; "))
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -46,30 +45,6 @@ type rateLimit struct {
 type planWindow struct {
 	Percent float64    `json:"percent"`
 	Resets  skein.Time `json:"resets"`
-}
-
-// PlanWindows returns the windows of the subscription to Claude Code that have not ended,
-// as Claude Code said last; none if there is no subscription.
-func PlanWindows(j *job.Job) (all []PlanWindow) {
-	l := readLimits(j)
-	for _, w := range []PlanWindow{{"5 hours", l.Five}, {"the week", l.Seven}} {
-		if w.resets(j.Now()) {
-			all = append(all, w)
-		}
-	}
-	return all
-}
-
-// A PlanWindow is a window of a subscription to Claude Code that has not ended.
-type PlanWindow struct {
-	Window string `json:"window"` // 5 hours, the week
-	planWindow
-}
-
-// Text says how much is used: "12% of 5 hours, until 14:00".
-func (w PlanWindow) Text(now time.Time) string {
-	share, until, _ := strings.Cut(w.text(now), " ")
-	return share + " of " + w.Window + ", " + until
 }
 
 // resets reports whether the window is one that has not ended.
