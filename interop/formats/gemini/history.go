@@ -95,9 +95,12 @@ func (r *reader) echo(o loose.Object) bool {
 
 // compacted reads a list that has the end of the conversation in order, with at most
 // a summary before it and new messages after it. It returns false and does nothing
-// for any other list.
+// for any other list, such as the first one of a file, which the context begins.
 func (c *change) compacted(all []message) bool {
 	r := c.r
+	if len(r.live) == 0 && len(all) > 0 && opens(all[0].o) {
+		return false
+	}
 	first := slices.IndexFunc(all, func(m message) bool { return m.at >= 0 })
 	if first < 0 {
 		first = min(len(all), 1)

@@ -81,3 +81,23 @@ func TestAStartWithoutAConversationIsNoSession(t *testing.T) {
 		t.Errorf("a model is shown\n%s", got)
 	}
 }
+
+// Each resume of Gemini CLI 0.61 leaves a file with the session's ID and nothing but the
+// context, and goes on in the session's own.
+func TestAResumeLeavesNoSessionBehind(t *testing.T) {
+	p := newPlace(t)
+	p.write(docName+"l", jsonl(head, `{"$set":{"messages":[`+opens1+`]}}`, asks, answers))
+	p.load()
+	p.write(strings.TrimSuffix(docName, ".json")+"-2.jsonl", jsonl(head, `{"$set":{"messages":[`+opens2+`],"lastUpdated":"2026-05-02T00:00:01.000Z"}}`))
+	p.load()
+	for s, err := range p.store.Sessions(t.Context(), skein.Filter{IncludeEmpty: true}) {
+		if err != nil || s.ID != "s1" {
+			t.Errorf("a session that was resumed is also session %s, %v", s.ID, err)
+		}
+	}
+	for _, e := range p.events("s1") {
+		if e.Kind == skein.KindCompacted {
+			t.Errorf("the context that the program sends at its start is a compaction: event %d, %s", e.Seq, e.Payload)
+		}
+	}
+}
