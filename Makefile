@@ -84,7 +84,7 @@ programs: ## open exported sessions with Claude Code: SKEIN_CLAUDE=/path/to/clau
 agents: ## set up real agents, run, kill and resume them: installs them from npm into .tools/agents
 	@scripts/step "agents"
 	@scripts/agents .tools/agents
-	@SKEIN_AGENTS=$(CURDIR)/.tools/agents go test -tags programs ./cmd/skein -run RealAgents -skip 'WorkInEditors|GoOn'
+	@SKEIN_AGENTS=$(CURDIR)/.tools/agents go test -tags programs ./cmd/skein -run RealAgents -skip 'WorkInEditors|GoOn' -timeout 0
 
 .PHONY: acp
 acp: ## test skein acp against the protocol's schemas, with real clients and real agents: installs them from npm into .tools

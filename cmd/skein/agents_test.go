@@ -5,14 +5,17 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/hooknews"
 	"github.com/skein-dev/skein/internal/sleep"
 	"github.com/skein-dev/skein/llm/llmtest"
@@ -63,9 +66,13 @@ func (d *agentHome) file(name, text string, mode os.FileMode) {
 	}
 }
 
+// agentWait bounds what hangs: an agent starts in seconds, but in minutes on a machine that
+// has much else to do.
+const agentWait = 10 * time.Minute
+
 // command returns a command at the desk.
 func (d *agentHome) command(dir string, words ...string) *exec.Cmd {
-	ctx, cancel := context.WithTimeout(d.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(d.Context(), agentWait)
 	d.Cleanup(cancel)
 	program := words[0]
 	if path := filepath.Join(os.Getenv("SKEIN_AGENTS"), "node_modules", ".bin", program); !filepath.IsAbs(program) && exists(path) {
@@ -94,11 +101,12 @@ type listedSession struct {
 	ID, Agent  string
 	LastPrompt string `json:"last_prompt"`
 	Checkout   struct{ Repository, Branch, Commit string }
+	Parent     struct{ Session, Why string }
 }
 
-func (d *agentHome) sessions() (all []listedSession) {
+func (d *agentHome) sessions(flags ...string) (all []listedSession) {
 	d.Helper()
-	for line := range strings.Lines(d.run("", d.skein, "list", "--all", "--json")) {
+	for line := range strings.Lines(d.run("", append([]string{d.skein, "list", "--all", "--json"}, flags...)...)) {
 		var s listedSession
 		if err := json.Unmarshal([]byte(line), &s); err != nil {
 			d.Fatalf("list: %v\n%s", err, line)
@@ -116,11 +124,19 @@ type realAgent struct {
 	files  func(url string) map[string]string // its settings, below the home folder
 	ask    func(prompt string) []string
 	resume func(prompt string) []string
-	silent bool // its records do not say which commit is checked out, or not even which branch
+	// delegate returns the calls of the model that has a task done by a sub-agent, and of
+	// the sub-agent that does it; nil if the agent has no sub-agents
+	delegate func(task string) []skein.Call
+	silent   bool // its records do not say which commit is checked out, or not even which branch
 }
 
 func realAgents() []realAgent {
 	none := func(string) []string { return nil }
+	calls := func(tool, input string, more ...skein.Call) func(string) []skein.Call {
+		return func(task string) []skein.Call {
+			return append([]skein.Call{{ID: "toolu_1", Name: tool, Input: []byte(strings.ReplaceAll(input, "TASK", task))}}, more...)
+		}
+	}
 	words := func(all ...string) func(string) []string {
 		return func(prompt string) []string { return append(append([]string(nil), all...), prompt) }
 	}
@@ -133,7 +149,8 @@ func realAgents() []realAgent {
 			func(string) map[string]string {
 				return map[string]string{".claude/settings.json": "{\n  \"model\": \"claude-sonnet-4-5\"\n}\n", ".claude/keep": ""}
 			},
-			words("claude", "-p"), words("claude", "-c", "-p"), true,
+			words("claude", "-p"), words("claude", "-c", "-p"),
+			calls("Agent", `{"description": "a part", "prompt": "TASK", "subagent_type": "general-purpose"}`), true,
 		},
 		{
 			"codex", llmtest.OpenAI,
@@ -141,10 +158,14 @@ func realAgents() []realAgent {
 			func(url string) map[string]string {
 				return map[string]string{".codex/config.toml": "model = \"gpt-5\" # mine\nmodel_provider = \"test\"\n\n[model_providers.test]\nname = \"test\"\nbase_url = \"" + url + "\"\nenv_key = \"TEST_KEY\"\nwire_api = \"responses\"\n"}
 			},
-			words("codex", "exec", "--dangerously-bypass-hook-trust"), words("codex", "exec", "resume", "--dangerously-bypass-hook-trust", "--last"), false,
+			words("codex", "exec", "--dangerously-bypass-hook-trust"), words("codex", "exec", "resume", "--dangerously-bypass-hook-trust", "--last"),
+			calls("multi_agent_v1.spawn_agent", `{"message": "TASK"}`), false,
 		},
 		{
-			"opencode", llmtest.Anthropic, none,
+			"opencode", llmtest.Anthropic,
+			func(string) []string {
+				return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1"}
+			},
 			func(url string) map[string]string {
 				return map[string]string{".config/opencode/opencode.jsonc": `{
   "model": "anthropic/claude-sonnet-4-5", // mine
@@ -152,17 +173,18 @@ func realAgents() []realAgent {
 }
 `}
 			},
-			words("opencode", "run"), words("opencode", "run", "-c"), true,
+			words("opencode", "run"), words("opencode", "run", "-c"),
+			calls("task", `{"description": "a part", "prompt": "TASK", "subagent_type": "general"}`), true,
 		},
 		{
 			"pi", llmtest.Anthropic, none,
 			func(url string) map[string]string {
 				return map[string]string{".pi/agent/models.json": `{"providers": {"test": {"baseUrl": "` + url + `", "api": "anthropic-messages", "apiKey": "` + llmtest.Key + `", "models": [{"id": "m"}]}}}`}
 			},
-			words("pi", "--provider", "test", "--model", "m", "-p"), words("pi", "--provider", "test", "--model", "m", "-c", "-p"), true,
+			words("pi", "--provider", "test", "--model", "m", "-p"), words("pi", "--provider", "test", "--model", "m", "-c", "-p"), nil, true,
 		},
 		{
-			"gemini", llmtest.Google,
+			"gemini", llmtest.Gemini,
 			func(url string) []string {
 				return []string{"GEMINI_API_KEY=" + llmtest.Key, "GOOGLE_GEMINI_BASE_URL=" + strings.TrimSuffix(url, "/v1beta"), "GEMINI_CLI_NO_RELAUNCH=true"}
 			},
@@ -173,14 +195,16 @@ func realAgents() []realAgent {
 }
 `}
 			},
-			words("gemini", "--skip-trust", "-m", "gemini-2.5-flash", "-p"), words("gemini", "--skip-trust", "-m", "gemini-2.5-flash", "-r", "latest", "-p"), true,
+			words("gemini", "--skip-trust", "-m", "gemini-2.5-flash", "-p"), words("gemini", "--skip-trust", "-m", "gemini-2.5-flash", "-r", "latest", "-p"),
+			calls("invoke_agent", `{"agent_name": "generalist", "prompt": "TASK"}`,
+				skein.Call{ID: "toolu_2", Name: "complete_task", Input: []byte(`{"result": {"response": "Done."}}`)}), true,
 		},
 	}
 }
 
-// Each agent is set up, runs, is killed and resumed in two clones and a worktree of a
-// repository. All of it is stored, once, under that repository, and undo leaves each
-// file as it was.
+// Each agent is set up, runs, delegates, is killed and resumed in two clones and a
+// worktree of a repository. All of it is stored, once, under that repository, now says
+// that it works while it does, and undo leaves each file as it was.
 func TestRealAgentsAreKept(t *testing.T) {
 	for _, a := range realAgents() {
 		t.Run(a.format, func(t *testing.T) { a.isKept(t) })
@@ -202,29 +226,45 @@ func (a *realAgent) isKept(t *testing.T) {
 	if err := watch.Start(); err != nil {
 		t.Fatal(err)
 	}
+	last := "again in "
+	if a.delegate != nil {
+		last = "delegate in "
+	}
 	folders := map[string]string{"one": "main", "two": "main", "side": "side"}
 	for dir := range folders {
 		d.run(dir, a.ask("first in "+dir)...)
 		a.killed(d, s, dir)
 		d.run(dir, a.resume("again in "+dir)...)
+		a.delegates(d, s, dir) // at the end: Codex takes a sub-agent's session for the last one
 	}
 	commit := strings.TrimSpace(d.run("one", "git", "rev-parse", "HEAD"))
 	d.until("every session is stored, in its repository", func() bool {
 		found := map[string]listedSession{}
 		for _, x := range d.sessions() {
-			if _, twice := found[x.LastPrompt]; twice {
-				t.Fatalf("%q is the last prompt of two sessions: %+v", x.LastPrompt, d.sessions())
+			prompt := strings.Trim(x.LastPrompt, `"`) // opencode run quotes one of several words
+			if _, twice := found[prompt]; twice {
+				t.Fatalf("%q is the last prompt of two sessions: %+v", prompt, d.sessions())
 			}
-			found[x.LastPrompt] = x
+			found[prompt] = x
+		}
+		children := map[string]int{}
+		for _, x := range d.sessions("--children") {
+			if x.Parent.Why == "child" && x.Checkout.Repository == "github.com/ada/tea" {
+				children[x.Parent.Session]++
+			}
 		}
 		for dir, branch := range folders {
-			x, ok := found["again in "+dir]
+			x, ok := found[last+dir]
 			if !ok || x.Checkout.Repository != "github.com/ada/tea" || x.Checkout.Branch != branch && (!a.silent || x.Checkout.Branch != "") || !a.silent && x.Checkout.Commit != commit {
+				return false
+			}
+			if a.delegate != nil && children[x.ID] != 1 {
 				return false
 			}
 		}
 		return true
 	})
+	d.until("nothing works any more", func() bool { return !slices.Contains(slices.Collect(maps.Values(d.now())), skein.StateWorking) })
 	all, err := hooknews.At(filepath.Join(d.home, ".local/state/skein")).All()
 	if err != nil || len(all) == 0 || all[0].Agent != a.format {
 		t.Errorf("the hooks told %+v, %v", all, err)
@@ -274,16 +314,52 @@ func (a *realAgent) killed(d *agentHome, s *llmtest.Server, dir string) {
 		d.Fatal(err)
 	}
 	d.until("the agent asks its model", func() bool { return len(s.Requests()) > n })
+	d.until("now says that it works", func() bool { return d.now()[dir] == skein.StateWorking })
 	if err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL); err != nil {
 		d.Error(err)
 	}
 	_ = c.Wait()
 }
 
+// delegates lets the agent have a part of its work done by a sub-agent.
+func (a *realAgent) delegates(d *agentHome, s *llmtest.Server, dir string) {
+	d.Helper()
+	if a.delegate == nil {
+		return
+	}
+	prompt, task := "delegate in "+dir, "a part in "+dir
+	all := a.delegate(task)
+	tool, _, _ := strings.Cut(all[0].Name, ".")
+	s.When(llmtest.Calls(all[0]), prompt, `"`+tool+`"`) // a request for a title offers no tools
+	for _, c := range all[1:] {
+		s.When(llmtest.Calls(c), task, `"`+c.Name+`"`)
+	}
+	d.run(dir, a.resume(prompt)...)
+}
+
+// now returns what now says of the newest session of each folder.
+func (d *agentHome) now() map[string]skein.WorkState {
+	d.Helper()
+	all := map[string]skein.WorkState{}
+	for line := range strings.Lines(d.run("", d.skein, "now", "--json")) {
+		var is struct {
+			Project, Parent string
+			State           skein.WorkState
+		}
+		if err := json.Unmarshal([]byte(line), &is); err != nil {
+			d.Fatalf("now: %v\n%s", err, line)
+		}
+		if _, newer := all[filepath.Base(is.Project)]; !newer && is.Parent == "" {
+			all[filepath.Base(is.Project)] = is.State
+		}
+	}
+	return all
+}
+
 // until waits until something is true.
 func (d *agentHome) until(what string, is func() bool) {
 	d.Helper()
-	for end := time.Now().Add(2 * time.Minute); !is(); {
+	for end := time.Now().Add(agentWait); !is(); {
 		if time.Now().After(end) {
 			d.Fatalf("it never came that %s: %+v\n%s", what, d.sessions(), d.run("", "sh", "-c", "find . -newer one/README -type f | grep -v /bin/ | head -100"))
 		}
