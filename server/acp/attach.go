@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/acp/live"
@@ -30,60 +29,14 @@ func (r *relay) openHub(s *session) {
 	}()
 }
 
-// A turnQueue is the order of prompts to one session. A prompt of the editor's waits only
-// for those of others: what an agent makes of two at a time is between these two.
-type turnQueue struct {
-	running int  // prompts that the agent has not answered
-	guests  bool // one of them is not the editor's
-	waiting []waitingTurn
-}
-
-// A waitingTurn is a prompt that waits.
-type waitingTurn struct {
-	start func()
-	drop  func() // answers the editor's prompt without a turn; nil for a guest's
-}
-
-// turn starts a turn now, or after those before it, and reports whether it waits.
-func (r *relay) turn(s *session, t waitingTurn) (waits bool) {
-	r.mu.Lock()
-	q := &s.turns
-	if len(q.waiting) > 0 || q.running > 0 && (q.guests || t.drop == nil) {
-		q.waiting = append(q.waiting, t)
-		r.mu.Unlock()
-		return true
-	}
-	q.running, q.guests = q.running+1, q.guests || t.drop == nil
-	r.mu.Unlock()
-	t.start()
-	return false
-}
-
-// turnEnded says that a turn has ended, and starts the next one.
-func (r *relay) turnEnded(s *session) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	q := &s.turns
-	if q.running = max(0, q.running-1); q.running > 0 {
-		return
-	}
-	if q.guests = false; len(q.waiting) == 0 {
-		return
-	}
-	t := q.waiting[0]
-	q.waiting = q.waiting[1:]
-	q.running, q.guests = 1, t.drop == nil
-	go t.start() // the agent may have to say more before it reads
-}
-
 // isTurn reports whether a message of the editor's is a prompt, and starts its turn.
 func (r *relay) isTurn(m *wire.Message, line []byte) bool {
-	s := r.byOuter(m.Session(line))
+	s := r.sessions.byOuter(m.Session(line))
 	if s == nil || m.Method != "session/prompt" || !m.IsRequest() {
 		return false
 	}
 	all, id := []wire.Message{*m}, m.ID
-	r.turn(s, waitingTurn{
+	s.turns.add(waitingTurn{
 		start: func() { r.pass(line, all) },
 		drop: func() {
 			r.toEditor.put(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"cancelled"}}`+"\n", id))
@@ -92,41 +45,12 @@ func (r *relay) isTurn(m *wire.Message, line []byte) bool {
 	return true
 }
 
-// dropWaiting drops the editor's prompts that wait: the editor has canceled them.
-func (r *relay) dropWaiting(s *session) {
-	var dropped []func()
-	r.mu.Lock()
-	s.turns.waiting = slices.DeleteFunc(s.turns.waiting, func(t waitingTurn) bool {
-		if t.drop != nil {
-			dropped = append(dropped, t.drop)
-		}
-		return t.drop != nil
-	})
-	r.mu.Unlock()
-	for _, drop := range dropped {
-		drop()
-	}
-}
-
-// tooLate reports whether a message is the editor's answer to what a guest has answered.
-func (r *relay) tooLate(m *wire.Message) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	late := m.IsAnswer() && r.given[m.ID]
-	if late {
-		delete(r.given, m.ID)
-	}
-	return late
-}
-
 // refusal returns the error that an answer is, nil if it is none.
 func refusal(failed []byte) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	var e struct{ Message string }
-	_ = json.Unmarshal(failed, &e) // else it says nothing
-	return fmt.Errorf("the agent: %s", e.Message)
+	return errors.New("the agent: " + errorText(failed))
 }
 
 // A sessionOwner is what guests of a session may have done. It implements [live.Owner].
@@ -150,17 +74,11 @@ func (o *sessionOwner) Mark() { o.s.rec.MarkTurn() }
 // Decide implements [live.Owner].
 func (o *sessionOwner) Decide(id string, result json.RawMessage, by string) error {
 	r, s := o.r, o.s
-	r.mu.Lock()
-	q, ok := r.asking[id]
-	if ok {
-		delete(r.asking, id)
-		r.given[id] = true
-	}
-	r.mu.Unlock()
+	q, ok := r.asking.give(id)
 	if !ok {
 		return live.ErrAnswered
 	}
-	s.rec.DecidedBy(by, q.params, q.at, result, nil)
+	s.rec.Decided(by, q.params, q.at, result, nil)
 	if err := s.rec.Flush(); err != nil {
 		return errors.New(notStored(err)) // as when the editor answers, the agent does not see it
 	}
@@ -185,7 +103,7 @@ func (o *sessionOwner) Prompt(blocks json.RawMessage, by string, ended func(json
 		o.show(blocks)
 		go o.send(blocks, ended)
 	}
-	waits := r.turn(s, waitingTurn{start: func() { start() }})
+	waits := s.turns.add(waitingTurn{start: func() { start() }})
 	if !waits {
 		return <-stored
 	}
@@ -212,7 +130,7 @@ func (o *sessionOwner) send(blocks json.RawMessage, ended func(json.RawMessage, 
 	r, s := o.r, o.s
 	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":0,"method":"session/prompt","params":{"sessionId":%s,"prompt":%s}}`, wire.Quote(s.inner), blocks)
 	all, _ := wire.Scan(line)
-	line, all = r.beforeTurn(s, line, all)
+	line, all = s.beforeTurn(line, all)
 	result, err := r.request(context.WithoutCancel(r.ctx), "session/prompt", json.RawMessage(all[0].Params.Of(line)))
 	var failed []byte
 	if err != nil {
@@ -227,7 +145,7 @@ func (o *sessionOwner) send(blocks json.RawMessage, ended func(json.RawMessage, 
 
 func (o *sessionOwner) end(result json.RawMessage, err error, ended func(json.RawMessage, error)) {
 	o.s.live.End(result, err)
-	o.r.turnEnded(o.s)
+	o.s.turns.ended()
 	ended(result, err)
 }
 

@@ -14,7 +14,7 @@ func (r *relay) fromEditor(line []byte) {
 		r.toAgent.put(line)
 		return
 	}
-	if len(all) == 1 && (all[0].IsRequest() && r.serve(&all[0], line) || r.tooLate(&all[0])) {
+	if len(all) == 1 && (all[0].IsRequest() && r.server.serve(&all[0], line) || all[0].IsAnswer() && r.asking.late(all[0].ID)) {
 		return
 	}
 	if len(all) == 1 && r.isTurn(&all[0], line) {
@@ -29,7 +29,7 @@ func (r *relay) pass(line []byte, all []wire.Message) {
 	var first []func() error
 	for i := range all {
 		m := &all[i]
-		s := r.byOuter(m.Session(line))
+		s := r.sessions.byOuter(m.Session(line))
 		if m.IsAnswer() {
 			s = r.decided(m, line)
 		} else if wait := r.said(m, s, line); wait != nil {
@@ -43,14 +43,9 @@ func (r *relay) pass(line []byte, all []wire.Message) {
 		}
 	}
 	if lead != nil && len(all) == 1 && all[0].Method == "session/prompt" {
-		line, all = r.beforeTurn(lead, line, all)
+		line, all = lead.beforeTurn(line, all)
 	}
-	out := wire.Apply(line, wire.Rename(line, all, func(id string) string {
-		if s := r.byOuter(id); s != nil {
-			return s.inner
-		}
-		return id
-	}))
+	out := wire.Apply(line, wire.Rename(line, all, r.sessions.innerOf))
 	switch {
 	case lead == nil:
 		r.toAgent.put(out)
@@ -59,24 +54,6 @@ func (r *relay) pass(line []byte, all []wire.Message) {
 	default:
 		lead.toAgent.pass(out, func() []byte { return r.after(out, all, first) })
 	}
-}
-
-// beforeTurn shows what is to be shown before a turn, and returns its prompt with the
-// context that the agent does not have.
-func (r *relay) beforeTurn(s *session, line []byte, all []wire.Message) ([]byte, []wire.Message) {
-	r.mu.Lock()
-	before, lines := s.before, s.shown
-	s.before, s.shown = "", nil
-	r.mu.Unlock()
-	for _, l := range lines {
-		s.toEditor.pass(l, nil)
-	}
-	if before == "" {
-		return line, all
-	}
-	line = withContext(line, &all[0], before)
-	all, _ = wire.Scan(line)
-	return line, all
 }
 
 // after waits until what the editor said is on disk. If that fails, the agent does not
@@ -88,11 +65,11 @@ func (r *relay) after(out []byte, all []wire.Message, first []func() error) []by
 			continue
 		}
 		for i := range all {
-			if q, ok := r.answered(r.asked, all[i].ID); ok && all[i].IsRequest() {
+			if q, ok := r.asked.answered(all[i].ID); ok && all[i].IsRequest() {
 				r.toEditor.put(failure(all[i].ID, notStored(err)))
 				if q.s != nil && q.method == "session/prompt" {
 					q.s.live.End(nil, err)
-					r.turnEnded(q.s)
+					q.s.turns.ended()
 				}
 			}
 		}
@@ -110,40 +87,28 @@ func (r *relay) said(m *wire.Message, s *session, line []byte) (wait func() erro
 		if m.Method != "session/prompt" && m.Method != "initialize" && len(line) < mostRecorded {
 			q.params = params
 		}
-		r.ask(r.toAgent, m, q)
+		r.asked.add(m.ID, q)
 	}
 	if s != nil && len(line) > mostRecorded {
-		r.tooLong(s, m)
+		s.tooLong(m)
 		return s.rec.Flush
 	}
 	switch {
 	case m.Method == "initialize":
-		var p struct {
-			ClientInfo         peerInfo
-			ClientCapabilities struct {
-				Session struct{ Notices json.RawMessage }
-			}
-		}
-		if json.Unmarshal(params, &p) == nil {
-			r.mu.Lock()
-			r.client, r.notices = p.ClientInfo, len(p.ClientCapabilities.Session.Notices) > 0
-			r.mu.Unlock()
-		}
+		r.editorSays(params)
 	case m.Method == "session/new":
 		var p struct{ Cwd string }
 		if json.Unmarshal(params, &p) == nil {
-			r.mu.Lock()
-			r.newest = sessionStart{cwd: p.Cwd}
-			r.mu.Unlock()
+			r.sessions.begins(sessionStart{cwd: p.Cwd})
 		}
 	case s == nil:
 	case m.Method == "session/prompt":
-		s.live.Begin(wire.Member(params, "prompt"), r.client.Name, func() { s.rec.Prompt(params) })
+		s.live.Begin(wire.Member(params, "prompt"), r.known().client.Name, func() { s.rec.Prompt(params) })
 		return s.rec.Flush
 	case !m.IsRequest():
 		s.rec.Note(m.Method, params)
 		if m.Method == "session/cancel" {
-			r.dropWaiting(s)
+			s.turns.drop()
 		}
 	}
 	return nil
@@ -152,18 +117,19 @@ func (r *relay) said(m *wire.Message, s *session, line []byte) (wait func() erro
 // decided records the editor's answer to a request of the agent's, and returns the
 // session that it is in; nil if it is in none.
 func (r *relay) decided(m *wire.Message, line []byte) *session {
-	q, ok := r.answered(r.asking, m.ID)
+	q, ok := r.asking.answered(m.ID)
 	if !ok || q.s == nil {
 		return nil
 	}
 	result, failed := m.Result.Of(line), m.Error.Of(line)
 	if len(line) > mostRecorded {
-		r.tooLong(q.s, m)
+		q.s.tooLong(m)
 		result = nil
 	}
 	if q.method == "session/request_permission" {
-		q.s.rec.Decided(q.params, q.at, result, failed)
-		q.s.live.Decided(m.ID, result, cmp.Or(r.client.Name, "the editor"))
+		by := r.known().client.Name
+		q.s.rec.Decided(by, q.params, q.at, result, failed)
+		q.s.live.Decided(m.ID, result, cmp.Or(by, "the editor"))
 	} else {
 		q.s.rec.Did(q.method, q.params, q.at, result, failed)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"sync"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -56,39 +55,20 @@ type Options struct {
 
 // A relay is the state of one connection.
 type relay struct {
-	o        Options
-	ctx      context.Context //nolint:containedctx // it ends with the connection
-	toAgent  *peerQueue
-	toEditor *peerQueue
-
-	mu     sync.Mutex
-	outer  map[string]*session
-	inner  map[string]*session
-	asked  map[string]request // by the editor, by ID
-	asking map[string]request // by the agent
-	given  map[string]bool    // what a guest has answered in the place of the editor
-	newest sessionStart       // of the newest session/new
-	client peerInfo
-	agent  agentPeer
-
-	own        map[string]chan agentReply // requests of the relay itself
-	n          int                        // how many there were
-	expected   []*session                 // whose names in the agent are not known yet
-	notices    bool                       // the editor shows them
-	serving    chan struct{}              // has an element for each request that is served
-	agentEnded chan struct{}              // closed once the agent has said everything
+	*programs
+	sessions *sessionTable
+	server   storeServer
+	asked    *openRequests // by the editor
+	asking   *openRequests // by the agent
 }
 
-// A request is one that has no answer yet.
-type request struct {
-	method string
-	s      *session // nil if it names none
-	params []byte
-	at     skein.Time
+func newRelay(ctx context.Context, o Options) *relay {
+	p := &programs{o: o, ctx: ctx, agentEnded: make(chan struct{}), own: map[string]chan agentReply{}}
+	r := &relay{programs: p, asked: newOpenRequests(), asking: newOpenRequests()}
+	r.sessions = &sessionTable{programs: p, open: r.openHub, outer: map[string]*session{}, inner: map[string]*session{}}
+	r.server = storeServer{p, r.sessions, make(chan struct{}, atOnce)}
+	return r
 }
-
-// mostAsked limits how many requests without an answer are remembered.
-const mostAsked = 10_000
 
 // Serve starts the agent and relays until the editor or the agent ends.
 //
@@ -97,8 +77,7 @@ const mostAsked = 10_000
 func Serve(ctx context.Context, o Options) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	r := &relay{o: o, ctx: ctx, outer: map[string]*session{}, inner: map[string]*session{}, asked: map[string]request{}, asking: map[string]request{}, given: map[string]bool{}}
-	r.own, r.serving, r.agentEnded = map[string]chan agentReply{}, make(chan struct{}, atOnce), make(chan struct{})
+	r := newRelay(ctx, o)
 	p, err := start(o)
 	if err != nil {
 		return err
@@ -125,7 +104,7 @@ func Serve(ctx context.Context, o Options) (err error) {
 		how = "error"
 	}
 	r.answerAll("the agent has ended")
-	err = r.end(how)
+	err = r.sessions.endAll(how)
 	late := time.AfterFunc(time.Second, stop)
 	r.toEditor.end(ctx.Done())
 	late.Stop()
@@ -159,23 +138,22 @@ func (r *relay) long(line []byte, in *wire.Reader, to *peerQueue) error {
 	all, _ := wire.Scan(line)
 	var s *session
 	rename := func(id string) string {
-		s = r.byOuter(id)
-		if s == nil {
-			return id
-		}
-		return s.inner
+		s = r.sessions.byOuter(id)
+		return r.sessions.innerOf(id)
 	}
+	asked := r.asked
 	if to == r.toEditor {
+		asked = r.asking
 		rename = func(id string) string {
-			s = r.byInner(id, sessionStart{})
+			s = r.sessions.byInner(id, sessionStart{})
 			return string(s.outer)
 		}
 	}
 	edits := wire.Rename(line, all, rename)
 	if s != nil {
-		r.tooLong(s, &all[0])
+		s.tooLong(&all[0])
 		if all[0].IsRequest() {
-			r.ask(to, &all[0], request{method: all[0].Method, s: s, at: r.now()})
+			asked.add(all[0].ID, request{method: all[0].Method, s: s, at: r.now()})
 		}
 		l := s.toAgent
 		if to == r.toEditor {
@@ -198,47 +176,9 @@ func (r *relay) long(line []byte, in *wire.Reader, to *peerQueue) error {
 	}
 }
 
-// tooLong records that a message is too long to be recorded.
-func (r *relay) tooLong(s *session, m *wire.Message) {
-	s.rec.Note("not_recorded", skein.MustJSON(map[string]any{"method": m.Method, "update": m.Update, "reason": fmt.Sprintf("the line has more than %d bytes", mostRecorded)}))
-	if m.Method == "session/prompt" {
-		text := fmt.Sprintf("[a prompt of more than %d bytes, which was not recorded]", mostRecorded)
-		s.rec.Prompt(skein.MustJSON(map[string]any{"prompt": []any{map[string]any{"type": "text", "text": text}}}))
-	}
-}
-
-// ask remembers a request that goes to a program.
-func (r *relay) ask(to *peerQueue, m *wire.Message, q request) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	open := r.asked
-	if to == r.toEditor {
-		open = r.asking
-	}
-	if len(open) < mostAsked {
-		open[m.ID] = q
-	}
-	if to == r.toEditor {
-		delete(r.given, m.ID)
-	}
-}
-
-// answered returns the request that an answer is for.
-func (r *relay) answered(open map[string]request, id string) (request, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	q, ok := open[id]
-	delete(open, id)
-	return q, ok
-}
-
 // answerAll answers the editor's requests that the agent has not answered.
 func (r *relay) answerAll(why string) {
-	r.mu.Lock()
-	open := r.asked
-	r.asked = map[string]request{}
-	r.mu.Unlock()
-	for id, q := range open {
+	for id, q := range r.asked.takeAll() {
 		line := failure(id, why)
 		if q.s == nil {
 			r.toEditor.put(line)
@@ -268,8 +208,6 @@ func failed(id string, code int, why string) []byte {
 }
 
 func notStored(err error) string { return "skein could not store this: " + err.Error() }
-
-func (r *relay) now() skein.Time { return skein.At(r.o.Now()) }
 
 // exitError returns how a program ended, nil if that was well.
 func exitError(name string, err error) error {

@@ -11,8 +11,8 @@ import (
 )
 
 // replay shows the editor what was said.
-func (r *relay) replay(ctx context.Context, s *session) error {
-	for u, err := range stored.Replay(ctx, r.o.Store, s.outer) {
+func replay(ctx context.Context, store skein.Store, s *session) error {
+	for u, err := range stored.Replay(ctx, store, s.outer) {
 		if err != nil {
 			return err
 		}
@@ -23,27 +23,14 @@ func (r *relay) replay(ctx context.Context, s *session) error {
 	return nil
 }
 
-// notice tells the editor what happened to a session: as a notice, if it shows those,
-// else as a message of the agent's that says who it is from.
-func (r *relay) notice(s *session, title string, lines []string) {
-	if len(lines) == 0 {
-		return
-	}
-	r.mu.Lock()
-	shows := r.notices
-	r.mu.Unlock()
-	n := stored.SessionNotice{Severity: "warning", Title: title, Text: strings.Join(lines, "\n"), Shown: shows}
-	s.shown = append(s.shown, stored.Update(s.outer, n.Update()))
-}
-
 // mostContext limits what an agent is told of a session that it cannot load: the newest.
 const mostContext = 200_000
 
 // asText returns a session as text for a model; "" if nothing was said in it.
-func (r *relay) asText(ctx context.Context, id skein.SessionID) (string, error) {
+func asText(ctx context.Context, store skein.Store, id skein.SessionID) (string, error) {
 	var all []string
 	size := 0
-	for e, err := range stored.Entries(ctx, r.o.Store, id) {
+	for e, err := range stored.Entries(ctx, store, id) {
 		if err != nil {
 			return "", err
 		}

@@ -16,20 +16,20 @@ import (
 )
 
 // load opens a session and shows it from its beginning.
-func (r *relay) load(ctx context.Context, a *asking) (any, error) {
-	s, err := r.open(ctx, a)
+func (v *storeServer) load(ctx context.Context, a *asking) (any, error) {
+	s, err := v.open(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.replay(ctx, s); err != nil {
+	if err := replay(ctx, v.o.Store, s); err != nil {
 		return nil, err
 	}
 	return s.opened, nil
 }
 
 // resume opens a session.
-func (r *relay) resume(ctx context.Context, a *asking) (any, error) {
-	s, err := r.open(ctx, a)
+func (v *storeServer) resume(ctx context.Context, a *asking) (any, error) {
+	s, err := v.open(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -37,64 +37,61 @@ func (r *relay) resume(ctx context.Context, a *asking) (any, error) {
 }
 
 // open opens a session that is stored, in the agent too.
-func (r *relay) open(ctx context.Context, a *asking) (*session, error) {
-	if s := r.byOuter(a.SessionID); s != nil {
+func (v *storeServer) open(ctx context.Context, a *asking) (*session, error) {
+	if s := v.sessions.byOuter(a.SessionID); s != nil {
 		return s, nil
 	}
 	id := skein.SessionID(a.SessionID)
-	stored, err := r.catalog().Session(ctx, id)
+	stored, err := v.catalog().Session(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	was, err := r.bound(ctx, &stored)
+	was, err := v.bound(ctx, &stored)
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	if s := r.outer[a.SessionID]; s != nil { // another request has opened it meanwhile
-		r.mu.Unlock()
+	s, added := v.sessions.add(id, a.Meta.Skein.TakeOver)
+	if !added { // another request has opened it meanwhile
 		return s, nil
 	}
-	s := r.add(id, "", a.Meta.Skein.TakeOver)
-	r.mu.Unlock()
 	if err := s.rec.Held(); err != nil {
-		r.forget(s)
+		v.sessions.forget(s)
 		s.live.Close()
 		return nil, heldElsewhere(err)
 	}
-	s.rec.Known(was.calls)
-	s.rec.From(stored.Last)
-	if stored.Open != nil && stored.LeftRunning() {
-		s.rec.LeftRunning(stored.Open)
+	var running []string
+	if stored.LeftRunning() {
+		running = stored.Open
 	}
+	s.rec.Continue(stored.Last, was.calls, running)
 	inner := ""
 	if was.fresh {
 		inner = was.Session
 	}
-	if err := r.openInner(ctx, s, inner, a); err != nil {
-		r.forget(s)
+	if err := v.openInner(ctx, s, inner, a); err != nil {
+		v.sessions.forget(s)
 		s.live.Close()
 		return nil, errors.Join(err, s.rec.Close())
 	}
-	if c, differs := r.changed(&stored, a.Cwd); differs {
-		s.rec.Begin(skein.NewEvent(skein.KindChanged, r.now(), c))
+	if c, differs := v.changed(&stored, a.Cwd); differs {
+		s.rec.Begin(skein.NewEvent(skein.KindChanged, v.now(), c))
 	}
-	s.rec.Begin(skein.NewEvent(skein.KindResumed, r.now(), skein.Program{Program: r.o.Program, Version: r.o.Version, Host: r.o.Host}))
-	s.rec.Note("session", skein.MustJSON(r.binding(s)))
-	r.tellUnsent(s, was.unsent)
+	s.rec.Begin(skein.NewEvent(skein.KindResumed, v.now(), skein.Program{Program: v.o.Program, Version: v.o.Version, Host: v.o.Host}))
+	s.rec.Note("session", skein.MustJSON(v.sessions.binding(s.inner)))
+	v.tellUnsent(s, was.unsent)
 	return s, nil
 }
 
 // tellUnsent tells the editor of prompts that waited when the program that had the
 // session ended. They are not sent: their time may have passed.
-func (r *relay) tellUnsent(s *session, all []record.GuestPrompt) {
+func (v *storeServer) tellUnsent(s *session, all []record.GuestPrompt) {
 	var lines []string
 	for _, p := range all {
 		lines = append(lines, p.By+": "+p.Words())
 		p.Blocks = nil
 		s.rec.Note("prompt_unsent", skein.MustJSON(p))
 	}
-	r.notice(s, "Not sent, because skein ended while it waited", lines)
+	s.notice(v.known().notices, "Not sent, because skein ended while it waited", lines)
 }
 
 // A boundSession is what the events of a session say of it.
@@ -106,8 +103,8 @@ type boundSession struct {
 }
 
 // changed returns what is different from now on: the agent, the folder.
-func (r *relay) changed(s *skein.Session, cwd string) (c skein.Changed, differs bool) {
-	now := r.created(sessionStart{cwd: cwd})
+func (v *storeServer) changed(s *skein.Session, cwd string) (c skein.Changed, differs bool) {
+	now := v.sessions.created(sessionStart{cwd: cwd})
 	if now.Agent != s.Agent {
 		c.Agent, differs = &now.Agent, true
 	}
@@ -127,9 +124,9 @@ func heldElsewhere(err error) error {
 
 // bound reads the events of a session. What was imported since from the agent's own file,
 // the agent has.
-func (r *relay) bound(ctx context.Context, of *skein.Session) (b boundSession, err error) {
+func (v *storeServer) bound(ctx context.Context, of *skein.Session) (b boundSession, err error) {
 	var others []skein.ClientID
-	for e, err := range lenient.Store(r.o.Store, nil).Events(ctx, of.ID, 0) {
+	for e, err := range lenient.Store(v.o.Store, nil).Events(ctx, of.ID, 0) {
 		if err != nil {
 			return b, err
 		}
@@ -162,44 +159,44 @@ func (r *relay) bound(ctx context.Context, of *skein.Session) (b boundSession, e
 		}
 	}
 	if b.fresh = b.fresh && (len(others) == 0 || of.Origin == nil || of.Origin.ID == b.Session); b.fresh && len(others) > 0 {
-		found, err := skein.SourcesOf(r.o.Store).Find(ctx, others)
+		found, err := skein.SourcesOf(v.o.Store).Find(ctx, others)
 		if err != nil {
 			return b, err
 		}
 		b.fresh = !slices.ContainsFunc(others, func(k skein.ClientID) bool { return found[k].Session != of.ID })
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	b.fresh = b.fresh && b.Session != "" && b.Agent.Name == r.agent.Name
+	b.fresh = b.fresh && b.Session != "" && b.Agent.Name == v.known().agent.Name
 	return b, nil
 }
 
 // openInner makes the agent have a session: the one that it has already, one that is
 // written for it, or a new one that is told the context in its first prompt.
-func (r *relay) openInner(ctx context.Context, s *session, inner string, a *asking) error {
-	if inner != "" && r.reopen(ctx, s, inner, a) == nil {
+func (v *storeServer) openInner(ctx context.Context, s *session, inner string, a *asking) error {
+	p := v.known()
+	agent := &p.agent
+	if inner != "" && v.reopen(ctx, s, inner, a) == nil {
 		return nil
 	}
-	if r.o.Write != nil && (r.can("load") || r.can("resume")) {
-		inner, lost, err := r.o.Write(ctx, r.agent.name(), s.outer, a.Cwd)
+	if v.o.Write != nil && (agent.can("load") || agent.can("resume")) {
+		inner, lost, err := v.o.Write(ctx, agent.name(), s.outer, a.Cwd)
 		if err == nil {
-			err = r.reopen(ctx, s, inner, a)
+			err = v.reopen(ctx, s, inner, a)
 		}
 		if err == nil {
-			r.notice(s, "Written for "+r.agent.name(), lost)
+			s.notice(p.notices, "Written for "+agent.name(), lost)
 			return nil
 		}
 	}
-	before, err := r.asText(ctx, s.outer)
+	before, err := asText(ctx, v.o.Store, s.outer)
 	if err != nil {
 		return err
 	}
-	result, err := r.begin(ctx, s, "session/new", wire.With(wire.With(nil, "cwd", skein.MustJSON(a.Cwd)), "mcpServers", servers(a)))
+	result, err := v.begin(ctx, s, "session/new", wire.With(wire.With(nil, "cwd", skein.MustJSON(a.Cwd)), "mcpServers", servers(a)))
 	if err != nil {
 		return err
 	}
 	if s.before = before; before != "" {
-		r.notice(s, r.agent.name()+" could not load this session", []string{"it is given the conversation with your next prompt: text, and the names of tools"})
+		s.notice(p.notices, agent.name()+" could not load this session", []string{"it is given the conversation with your next prompt: text, and the names of tools"})
 	}
 	s.opened = without(result)
 	return nil
@@ -213,15 +210,16 @@ func servers(a *asking) []byte {
 }
 
 // reopen opens a session that the agent has.
-func (r *relay) reopen(ctx context.Context, s *session, inner string, a *asking) (err error) {
+func (v *storeServer) reopen(ctx context.Context, s *session, inner string, a *asking) (err error) {
 	params := wire.With(wire.With(a.raw, "sessionId", wire.Quote(inner)), "mcpServers", servers(a))
+	agent := v.known().agent
 	for _, how := range []string{"resume", "load"} {
-		if !r.can(how) {
+		if !agent.can(how) {
 			continue
 		}
-		r.bind(s, inner, true)
-		result, rerr := r.request(ctx, "session/"+how, json.RawMessage(params))
-		r.bind(s, inner, false)
+		v.sessions.bind(s, inner, true)
+		result, rerr := v.request(ctx, "session/"+how, json.RawMessage(params))
+		v.sessions.bind(s, inner, false)
 		if rerr == nil {
 			s.rec.Options(result)
 			s.opened = without(result)
@@ -230,48 +228,38 @@ func (r *relay) reopen(ctx context.Context, s *session, inner string, a *asking)
 		err = rerr
 	}
 	if err == nil {
-		err = fmt.Errorf("%s cannot load sessions", r.agent.name())
+		err = fmt.Errorf("%s cannot load sessions", agent.name())
 	}
-	r.unbind(s)
+	v.sessions.unbind(s)
 	return err
 }
 
 // begin makes a session of the agent's the one that s is.
-func (r *relay) begin(ctx context.Context, s *session, method string, params []byte) (json.RawMessage, error) {
-	r.mu.Lock()
-	r.expected = append(r.expected, s) // the agent may speak in it before it answers
-	s.muted = true                     // opencode 1.18.33 shows a fork from its beginning
-	r.mu.Unlock()
-	r.opens(ctx, s, skein.At(r.o.Now()))
+func (v *storeServer) begin(ctx context.Context, s *session, method string, params []byte) (json.RawMessage, error) {
+	v.sessions.expect(s)
+	v.opens(ctx, s, v.now())
 	defer func() {
 		_ = s.rec.Flush() // what the agent calls it; the next prompt tells if that failed
-		r.opens(context.WithoutCancel(ctx), s, 0)
+		v.opens(context.WithoutCancel(ctx), s, 0)
 	}()
-	result, err := r.request(ctx, method, json.RawMessage(params))
+	result, err := v.request(ctx, method, json.RawMessage(params))
 	inner := wire.Unquote(wire.Member(result, "sessionId"))
-	r.mu.Lock()
-	for i, e := range r.expected {
-		if e == s {
-			r.expected = append(r.expected[:i:i], r.expected[i+1:]...)
-			break
-		}
-	}
-	r.mu.Unlock()
+	v.sessions.named(s)
 	if err == nil && inner == "" {
 		err = fmt.Errorf("%s: the agent names no session", method)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r.bind(s, inner, false)
+	v.sessions.bind(s, inner, false)
 	s.rec.Options(result)
 	return result, nil
 }
 
 // opens notes in the store since when the agent opens s, 0 once it has. If that fails, a
 // file that the agent writes meanwhile may be taken for another session.
-func (r *relay) opens(ctx context.Context, s *session, since skein.Time) {
-	_, _ = r.o.Store.Append(ctx, skein.Batch{Session: s.outer, Import: &skein.Import{File: recording.Opening(s.outer, since)}})
+func (v *storeServer) opens(ctx context.Context, s *session, since skein.Time) {
+	_, _ = v.o.Store.Append(ctx, skein.Batch{Session: s.outer, Import: &skein.Import{File: recording.Opening(s.outer, since)}})
 }
 
 // without returns the result of session/new as that of session/load.
@@ -285,37 +273,35 @@ func without(result json.RawMessage) json.RawMessage {
 }
 
 // fork begins a session that shows another one, up to a message if the request names one.
-func (r *relay) fork(ctx context.Context, a *asking) (any, error) {
-	from, err := r.catalog().Session(ctx, skein.SessionID(a.SessionID))
+func (v *storeServer) fork(ctx context.Context, a *asking) (any, error) {
+	from, err := v.catalog().Session(ctx, skein.SessionID(a.SessionID))
 	if err != nil {
 		return nil, err
 	}
 	at, whole := a.ForkAt(&from)
-	parent := r.byOuter(a.SessionID)
-	r.mu.Lock()
-	s := r.add(skein.NewSessionID(r.o.Now()), "", false)
-	c := r.created(sessionStart{cwd: a.Cwd, parent: &skein.Parent{Session: from.ID, Seq: at, Why: skein.Fork}})
-	r.mu.Unlock()
-	s.rec.Begin(skein.NewEvent(skein.KindCreated, r.now(), c))
+	parent := v.sessions.byOuter(a.SessionID)
+	s, _ := v.sessions.add(skein.NewSessionID(v.o.Now()), false)
+	c := v.sessions.created(sessionStart{cwd: a.Cwd, parent: &skein.Parent{Session: from.ID, Seq: at, Why: skein.Fork}})
+	s.rec.Begin(skein.NewEvent(skein.KindCreated, v.now(), c))
 	if err := s.rec.Flush(); err != nil {
-		r.forget(s)
+		v.sessions.forget(s)
 		s.live.Close()
 		return nil, err
 	}
-	if parent != nil && whole && r.can("fork") {
+	if agent := v.known().agent; parent != nil && whole && agent.can("fork") {
 		params := wire.With(a.raw, "sessionId", wire.Quote(parent.inner))
 		var result json.RawMessage
-		if result, err = r.begin(ctx, s, "session/fork", params); err == nil {
+		if result, err = v.begin(ctx, s, "session/fork", params); err == nil {
 			s.opened = without(result)
 		}
 	} else {
-		err = r.openInner(ctx, s, "", a)
+		err = v.openInner(ctx, s, "", a)
 	}
 	if err != nil {
-		r.forget(s)
+		v.sessions.forget(s)
 		s.live.Close()
 		return nil, errors.Join(err, s.rec.Close())
 	}
-	s.rec.Note("session", skein.MustJSON(r.binding(s)))
+	s.rec.Note("session", skein.MustJSON(v.sessions.binding(s.inner)))
 	return json.RawMessage(wire.With(s.opened, "sessionId", wire.Quote(string(s.outer)))), nil
 }

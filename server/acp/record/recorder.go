@@ -19,7 +19,6 @@ const mostSaid = 1 << 20
 type Recorder struct {
 	*Writer
 	now  func() skein.Time
-	by   string // the editor's name, for decisions
 	mu   sync.Mutex
 	open *speech
 	said string // text of the prompt that has no answer yet
@@ -27,9 +26,7 @@ type Recorder struct {
 	n    int
 
 	calls  map[string]*call
-	model  string
-	cost   float64
-	spent  skein.Usage // of the turn, as far as it is known
+	told   agentFigures
 	same   map[string]string
 	titled string
 
@@ -37,9 +34,16 @@ type Recorder struct {
 	early []skein.Event // notes from before, which do not make a session of work
 }
 
-// NewRecorder returns a recorder that writes to w. by is the editor's name.
-func NewRecorder(w *Writer, by string, now func() skein.Time) *Recorder {
-	return &Recorder{Writer: w, by: by, now: now, calls: map[string]*call{}, same: map[string]string{}}
+// agentFigures are the numbers and names that the agent tells in passing.
+type agentFigures struct {
+	model string
+	cost  float64     // of the session
+	spent skein.Usage // of the turn, as far as it is known
+}
+
+// NewRecorder returns a recorder that writes to w.
+func NewRecorder(w *Writer, now func() skein.Time) *Recorder {
+	return &Recorder{Writer: w, now: now, calls: map[string]*call{}, same: map[string]string{}}
 }
 
 // A speech is a message that is not complete yet.
@@ -63,7 +67,7 @@ func (r *Recorder) Prompt(params []byte) {
 	if m.Parts == nil {
 		m.Parts = []skein.Part{}
 	}
-	r.turn, r.said, r.spent = true, m.Words(), skein.Usage{}
+	r.turn, r.said, r.told.spent = true, m.Words(), skein.Usage{}
 	r.say(blobs, skein.Say(r.now(), m))
 }
 
@@ -177,21 +181,16 @@ func (r *Recorder) End(p skein.Program) {
 	}
 }
 
-// Known says which tool calls the session has from before.
-func (r *Recorder) Known(calls []string) {
+// Continue says what the session has from before: its newest event, and its tool calls.
+// Nobody knows the outcome of those that were running when their program died.
+func (r *Recorder) Continue(last skein.Seq, calls, running []string) {
+	r.From(last)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, id := range calls {
 		r.calls[id] = &call{id: id, state: skein.Completed, settled: true}
 	}
-}
-
-// LeftRunning records that nobody knows the outcome of calls that were running when
-// their program died.
-func (r *Recorder) LeftRunning(calls []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, id := range calls {
+	for _, id := range running {
 		r.say(nil, skein.NewEvent(skein.KindTool, r.now(), skein.ToolState{Call: id, State: skein.Uncertain}))
 	}
 }
@@ -247,7 +246,7 @@ func (r *Recorder) close(stop string) {
 	s.end()
 	m := skein.Message{Role: s.role, Parts: s.parts, Stop: stop}
 	if s.role == skein.RoleAssistant {
-		m.Model = r.model
+		m.Model = r.told.model
 	}
 	if s.id != "" {
 		m.Meta = meta{object{"messageId": skein.MustJSON(s.id)}}.json()
@@ -315,10 +314,10 @@ func (r *Recorder) Update(params []byte) {
 		}
 		r.changes(kind, skein.MustJSON(u.without("updatedAt")))
 	case "usage_update":
-		r.costs(objectOf(u["cost"]))
+		r.told.costs(objectOf(u["cost"]))
 		r.changes(kind, raw)
 	case "config_option_update":
-		r.options(u)
+		r.told.options(u)
 		r.changes(kind, raw)
 	case "notice":
 		r.note(kind, u.text("severity"), raw)
@@ -333,31 +332,32 @@ func (r *Recorder) Update(params []byte) {
 }
 
 // costs takes the session's cost so far: what is more than before was spent in this turn.
-func (r *Recorder) costs(c object) {
+func (f *agentFigures) costs(c object) {
 	var amount float64
 	if json.Unmarshal(c["amount"], &amount) != nil || c.text("currency") != "USD" {
 		return
 	}
-	if amount > r.cost {
-		r.spent.Reported += int64((amount - r.cost) * 1e9)
+	if amount > f.cost {
+		f.spent.Reported += int64((amount - f.cost) * 1e9)
 	}
-	r.cost = amount
+	f.cost = amount
 }
 
 // Options takes the model from the answer to session/new and the like.
 func (r *Recorder) Options(result []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.options(objectOf(result))
+	r.told.options(objectOf(result))
 }
 
-func (r *Recorder) options(o object) {
+// options takes the model from options.
+func (f *agentFigures) options(o object) {
 	for _, raw := range o.list("configOptions") {
 		if c := objectOf(raw); c.text("category") == "model" {
-			r.model = cmp.Or(c.text("currentValue"), r.model)
+			f.model = cmp.Or(c.text("currentValue"), f.model)
 		}
 	}
-	r.model = cmp.Or(objectOf(o["models"]).text("currentModelId"), r.model)
+	f.model = cmp.Or(objectOf(o["models"]).text("currentModelId"), f.model)
 }
 
 // compacted records a compaction of which the agent gives the summary.
@@ -381,10 +381,10 @@ func (r *Recorder) Answered(result, failure []byte) {
 	stop := o.text("stopReason")
 	r.close(cmp.Or(stop, interrupted))
 	r.settle()
-	s := skein.Step{Phase: "finish", Model: r.model, Stop: stop, Several: true}
+	s := skein.Step{Phase: "finish", Model: r.told.model, Stop: stop, Several: true}
 	r.n++
 	s.Request = fmt.Sprintf("%s-turn-%d", r.prefix, r.n)
-	if spent := usageOf(objectOf(o["usage"]), r.spent); spent != (skein.Usage{}) {
+	if spent := usageOf(objectOf(o["usage"]), r.told.spent); spent != (skein.Usage{}) {
 		s.Usage = &spent
 	}
 	switch f := objectOf(failure); {

@@ -72,7 +72,7 @@ func (r *Recorder) call(kind string, u object) *call {
 	}
 	if input := string(c.know["rawInput"]); !known || input != was {
 		p := skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: c.id, Name: c.name(), Input: c.know["rawInput"]}}
-		r.say(nil, skein.Say(r.now(), skein.Message{ID: c.said, Role: skein.RoleAssistant, Parts: []skein.Part{p}, Model: r.model}))
+		r.say(nil, skein.Say(r.now(), skein.Message{ID: c.said, Role: skein.RoleAssistant, Parts: []skein.Part{p}, Model: r.told.model}))
 	}
 	return c
 }
@@ -184,14 +184,10 @@ type decidedPermission struct {
 	Answer  json.RawMessage `json:"answer,omitempty"` // all of it
 }
 
-// Decided records what the editor decided. params are those of the request that was made
-// at asked; result and failure are its answer.
-func (r *Recorder) Decided(params []byte, asked skein.Time, result, failure []byte) {
-	r.DecidedBy(r.by, params, asked, result, failure)
-}
-
-// DecidedBy is [Recorder.Decided] for somebody else.
-func (r *Recorder) DecidedBy(by string, params []byte, asked skein.Time, result, failure []byte) {
+// Decided records what somebody decided: by is the name of the editor or of a guest.
+// params are those of the request that was made at asked; result and failure are its
+// answer.
+func (r *Recorder) Decided(by string, params []byte, asked skein.Time, result, failure []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := decisionOf(by, params, asked, result, failure)
