@@ -66,7 +66,6 @@ var tooLarge = map[string]string{
 	"store/postgres":          "to be split",
 	"store/sqlite":            "to be split",
 	"interop/importer.Target": "to be split",
-	"server/acp/own.session":  "to be split",
 
 	"..Facts":                            "a noun",
 	"..Filter":                           "a noun",

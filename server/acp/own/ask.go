@@ -21,7 +21,7 @@ func (s *session) ask(ctx context.Context, q Question) (Permission, error) {
 		return Permission{}, nil // the editor does not know the session yet
 	}
 	call := map[string]any{"toolCallId": "skein-question", "kind": "other", "title": q.Text, "status": "pending"}
-	if c := s.shown.calls[q.Call]; c != nil {
+	if c := s.calls[q.Call]; c != nil {
 		call = s.call(c.Call)
 		before, _ := call["content"].([]any) //nolint:errcheck // nil if it has none
 		call["content"] = append(textContent(q.Text), before...)

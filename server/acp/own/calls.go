@@ -18,10 +18,10 @@ import (
 const maxOutput = 8 << 10
 
 // asked knows the calls in an answer.
-func (s *session) asked(m *skein.Message, child bool) {
+func (d *editorView) asked(m *skein.Message, child bool) {
 	for i := range m.Parts {
 		if c := m.Parts[i].Call; c != nil {
-			s.shown.calls[c.ID] = &shownCall{Call: c, child: child}
+			d.calls[c.ID] = &shownCall{Call: c, child: child}
 		}
 	}
 }
@@ -30,21 +30,21 @@ func (s *session) asked(m *skein.Message, child bool) {
 // and the editor can do that, its output is shown as a terminal: the editor is told the
 // output, and does not run the command itself. The members of _meta are those that Zed and
 // agents for it have agreed on.
-func (s *session) begun(c *shownCall) map[string]any {
-	s.c.mu.Lock()
-	c.terminal = s.c.client.terminals && record.Executes(c.Name)
-	s.c.mu.Unlock()
-	more := s.call(c.Call)
+func (d *editorView) begun(c *shownCall) map[string]any {
+	d.c.mu.Lock()
+	c.terminal = d.c.client.terminals && record.Executes(c.Name)
+	d.c.mu.Unlock()
+	more := d.call(c.Call)
 	if c.terminal {
-		more["_meta"] = map[string]any{"terminal_info": map[string]any{"terminal_id": c.ID, "cwd": s.cwd}}
+		more["_meta"] = map[string]any{"terminal_info": map[string]any{"terminal_id": c.ID, "cwd": d.cwd}}
 	}
 	return more
 }
 
 // exited notes the status of a command that has ended.
-func (s *session) exited(t *skein.ToolState) {
+func (d *editorView) exited(t *skein.ToolState) {
 	var m struct{ Exit *int }
-	if c := s.shown.calls[t.Call]; c != nil && json.Unmarshal(t.Meta, &m) == nil {
+	if c := d.calls[t.Call]; c != nil && json.Unmarshal(t.Meta, &m) == nil {
 		c.exit = m.Exit
 	}
 }
@@ -55,14 +55,14 @@ const outputPause = 200 * time.Millisecond
 // output shows a piece of the output of a call. Editors that have no terminals are shown
 // it with what came before it: so that a command that prints many lines is not shown a
 // hundred times, a piece that is small beside that waits for others.
-func (s *session) output(id, text string) {
-	c := s.shown.calls[id]
+func (d *editorView) output(id, text string) {
+	c := d.calls[id]
 	if c == nil {
 		return
 	}
 	if c.terminal {
 		c.output = "shown"
-		s.say("tool_call_update", map[string]any{"toolCallId": id, "_meta": terminalOutput(id, text)})
+		d.say("tool_call_update", map[string]any{"toolCallId": id, "_meta": terminalOutput(id, text)})
 		return
 	}
 	c.mu.Lock()
@@ -77,22 +77,22 @@ func (s *session) output(id, text string) {
 	c.unshown += len(text)
 	switch {
 	case c.unshown*4 >= len(c.output):
-		s.showOutput(c)
+		d.showOutput(c)
 	case c.late == nil:
 		c.late = time.AfterFunc(outputPause, func() {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			if c.late = nil; !c.ended && c.unshown > 0 {
-				s.showOutput(c)
+				d.showOutput(c)
 			}
 		})
 	}
 }
 
 // showOutput shows the end of the output of a call.
-func (s *session) showOutput(c *shownCall) {
+func (d *editorView) showOutput(c *shownCall) {
 	c.unshown = 0
-	s.say("tool_call_update", map[string]any{"toolCallId": c.ID, "content": textContent(strings.ToValidUTF8(c.output, "\ufffd"))})
+	d.say("tool_call_update", map[string]any{"toolCallId": c.ID, "content": textContent(strings.ToValidUTF8(c.output, "\ufffd"))})
 }
 
 // ends makes sure that no output is shown any more.
@@ -107,15 +107,15 @@ func terminalOutput(id, text string) map[string]any {
 }
 
 // ran shows the result of a call.
-func (s *session) ran(r *skein.Result) {
-	u := record.Result(&skein.Part{Kind: skein.PartResult, Result: r}, s.blob)
-	c := s.shown.calls[r.CallID]
-	delete(s.shown.calls, r.CallID)
+func (d *editorView) ran(r *skein.Result) {
+	u := record.Result(&skein.Part{Kind: skein.PartResult, Result: r}, d.blob)
+	c := d.calls[r.CallID]
+	delete(d.calls, r.CallID)
 	if c != nil {
 		c.ends()
 	}
 	if c == nil || !c.terminal {
-		s.update(u)
+		d.update(u)
 		return
 	}
 	var more map[string]any
@@ -128,16 +128,16 @@ func (s *session) ran(r *skein.Result) {
 	}
 	about["terminal_exit"] = map[string]any{"terminal_id": c.ID, "exit_code": c.exit, "signal": nil}
 	more["_meta"] = about
-	s.update(skein.MustJSON(more))
+	d.update(skein.MustJSON(more))
 }
 
 // unfinished shows that the calls of the turn that have no result get none any more.
-func (s *session) unfinished() {
-	for _, id := range slices.Sorted(maps.Keys(s.shown.calls)) {
-		s.shown.calls[id].ends()
-		if !s.shown.calls[id].child {
-			s.update(stored.Unfinished(id))
+func (d *editorView) unfinished() {
+	for _, id := range slices.Sorted(maps.Keys(d.calls)) {
+		d.calls[id].ends()
+		if !d.calls[id].child {
+			d.update(stored.Unfinished(id))
 		}
 	}
-	clear(s.shown.calls)
+	clear(d.calls)
 }

@@ -2,31 +2,23 @@ package own
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
 	"sync"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/server/acp/live"
 	"github.com/skein-dev/skein/server/acp/stored"
 )
 
 // A session is one that is open.
 type session struct {
-	c      *editorLink
-	id     skein.SessionID // "" while a new one is being opened
-	cwd    string
+	editorView
 	thread Thread
-	shown  shown
-	live   *live.SessionHub // nil if nobody can attach
 	guests *sessionGuests
 
-	mu      sync.Mutex
-	choices []SessionOption   // as the editor knows them
-	offered bool              // the editor knows the session
-	notes   []json.RawMessage // to be shown then
+	choosing sync.Mutex
+	choices  []SessionOption // as the editor knows them
 }
 
 // session returns the session with this ID, nil if it is not open.
@@ -55,11 +47,10 @@ func (c *editorLink) opened(ctx context.Context, p *requestParams, o Opening) (_
 	c.mu.Lock()
 	can := c.client
 	c.mu.Unlock()
-	s := &session{c: c, id: o.Session}
-	if o.ForkAt > 0 {
-		s.id = ""
+	s := &session{editorView: editorView{c: c, calls: map[string]*shownCall{}}}
+	if o.ForkAt == 0 {
+		s.id = o.Session
 	}
-	s.shown = shown{calls: map[string]*shownCall{}}
 	if o.Cwd, err = folderOf(p); err != nil {
 		return nil, err
 	}
@@ -82,7 +73,7 @@ func (c *editorLink) opened(ctx context.Context, p *requestParams, o Opening) (_
 	if err != nil {
 		return nil, errors.Join(err, s.thread.End(ctx, "error"))
 	}
-	s.cwd, s.shown.title = stored.Cwd, skein.ShortTitle(stored.Name())
+	s.cwd, s.title = stored.Cwd, skein.ShortTitle(stored.Name())
 	s.letIn(stored.Last)
 	if o.Session != "" && o.ForkAt == 0 {
 		if err := s.guests.tellUnsent(ctx); err != nil {
@@ -185,32 +176,4 @@ func closeHubs(c *editorLink) {
 	for _, s := range all {
 		s.live.Close()
 	}
-}
-
-// update shows an update of the session.
-func (s *session) update(u json.RawMessage) {
-	s.c.write(stored.Update(s.id, u))
-	s.live.Say(u)
-}
-
-// say shows an update of a kind with the members in more.
-func (s *session) say(kind string, more map[string]any) {
-	more["sessionUpdate"] = kind
-	s.update(skein.MustJSON(more))
-}
-
-// note shows a note that is not part of an answer, as soon as the editor knows the
-// session.
-func (s *session) note(severity, text string) {
-	s.c.mu.Lock()
-	shows := s.c.client.notices
-	s.c.mu.Unlock()
-	u := stored.SessionNotice{Severity: severity, Title: text, Shown: shows}.Update()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.offered {
-		s.notes = append(s.notes, u)
-		return
-	}
-	s.update(u)
 }

@@ -15,9 +15,9 @@ const modeID = "mode"
 func (s *session) options(ctx context.Context) ([]SessionOption, error) {
 	all, err := s.thread.Settings(ctx)
 	if err == nil {
-		s.mu.Lock()
+		s.choosing.Lock()
 		s.choices = all
-		s.mu.Unlock()
+		s.choosing.Unlock()
 	}
 	return all, err
 }
@@ -54,12 +54,7 @@ func (s *session) offer() {
 		all = append(all, one)
 	}
 	s.say("available_commands_update", map[string]any{"availableCommands": all})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, u := range s.notes {
-		s.update(u)
-	}
-	s.notes, s.offered = nil, true
+	s.tellNotes()
 }
 
 // chooseMode answers a request for another mode. Whether tools ask first is decided by it
@@ -90,8 +85,8 @@ func (s *session) chooseMode(m *message, value any) {
 
 // withMode returns what a person can choose, with this mode chosen.
 func (s *session) withMode(mode string) ([]SessionOption, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.choosing.Lock()
+	defer s.choosing.Unlock()
 	if err := offers(s.choices, modeID, mode); err != nil {
 		return nil, err
 	}

@@ -8,15 +8,27 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/server/acp/live"
 	"github.com/skein-dev/skein/server/acp/record"
+	"github.com/skein-dev/skein/server/acp/stored"
 )
 
-// shown is what the editor was shown of a session.
-type shown struct {
-	calls map[string]*shownCall // that have no result
-	title string
-	stop  string // why the last answer ended, in its vendor's word
-	used  int64  // tokens that it read and wrote
+// An editorView shows the editor, and whoever is attached, what happens in a session, and
+// knows what they were shown.
+type editorView struct {
+	c    *editorLink
+	id   skein.SessionID // "" while a new session is being opened
+	cwd  string
+	live *live.SessionHub // nil if nobody can attach
+
+	calls  map[string]*shownCall // that have no result
+	title  string
+	stop   string // why the last answer ended, in its vendor's word
+	tokens int64  // that it read and wrote
+
+	mu      sync.Mutex
+	offered bool              // the editor knows the session
+	notes   []json.RawMessage // to be shown then
 }
 
 // A shownCall is a call that has no result.
@@ -41,7 +53,7 @@ func (s *session) observe(u agent.Update) {
 	}
 	if u.Child != "" {
 		if u.Kind == agent.Ran {
-			delete(s.shown.calls, u.Call.ID)
+			delete(s.calls, u.Call.ID)
 		}
 		return
 	}
@@ -55,7 +67,7 @@ func (s *session) observe(u agent.Update) {
 	case agent.Waiting:
 		s.note("warning", u.Err.Error()+"; trying again in "+u.Wait.Round(1e8).String())
 	case agent.Answered:
-		s.answered(u.Message)
+		s.answered(u.Message, s.thread.Window())
 	case agent.Running:
 		more := s.call(u.Call) // a question has replaced the content
 		more["status"] = "in_progress"
@@ -74,8 +86,8 @@ func (s *session) observe(u agent.Update) {
 	}
 }
 
-func (s *session) blob(h skein.Hash) []byte {
-	b, _ := s.c.o.Store.Blob(s.c.ctx, s.id, h) //nolint:errcheck // what cannot be read is shown empty
+func (d *editorView) blob(h skein.Hash) []byte {
+	b, _ := d.c.o.Store.Blob(d.c.ctx, d.id, h) //nolint:errcheck // what cannot be read is shown empty
 	return b
 }
 
@@ -99,39 +111,77 @@ func (s *session) stored(events []skein.Event) {
 }
 
 // titled shows the session's title, unless it is shown.
-func (s *session) titled(title string) {
-	if s.id == "" || title == "" || title == s.shown.title {
+func (d *editorView) titled(title string) {
+	if d.id == "" || title == "" || title == d.title {
 		return
 	}
-	s.shown.title = title
-	s.say("session_info_update", map[string]any{"title": title})
+	d.title = title
+	d.say("session_info_update", map[string]any{"title": title})
 }
 
-func (s *session) chunk(kind, text string) {
-	s.say(kind, map[string]any{"content": map[string]any{"type": "text", "text": text}})
+// update shows an update of the session.
+func (d *editorView) update(u json.RawMessage) {
+	d.c.write(stored.Update(d.id, u))
+	d.live.Say(u)
 }
 
-// answered shows the calls in an answer.
-func (s *session) answered(m *skein.Message) {
-	s.shown.stop = m.Stop
+// say shows an update of a kind with the members in more.
+func (d *editorView) say(kind string, more map[string]any) {
+	more["sessionUpdate"] = kind
+	d.update(skein.MustJSON(more))
+}
+
+// note shows a note that is not part of an answer, as soon as the editor knows the
+// session.
+func (d *editorView) note(severity, text string) {
+	d.c.mu.Lock()
+	shows := d.c.client.notices
+	d.c.mu.Unlock()
+	u := stored.SessionNotice{Severity: severity, Title: text, Shown: shows}.Update()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.offered {
+		d.notes = append(d.notes, u)
+		return
+	}
+	d.update(u)
+}
+
+// tellNotes shows what there was to say before the editor knew the session.
+func (d *editorView) tellNotes() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, u := range d.notes {
+		d.update(u)
+	}
+	d.notes, d.offered = nil, true
+}
+
+func (d *editorView) chunk(kind, text string) {
+	d.say(kind, map[string]any{"content": map[string]any{"type": "text", "text": text}})
+}
+
+// answered shows the calls in an answer of a model that can read so many tokens.
+func (d *editorView) answered(m *skein.Message, window int64) {
+	d.stop = m.Stop
 	if u := m.Usage; u != nil {
-		s.shown.used = u.Input + u.CacheRead + u.CacheWrite + u.Output
-		s.usage(nil)
+		d.tokens = u.Input + u.CacheRead + u.CacheWrite + u.Output
+		d.usage(window, nil)
 	}
 	for i := range m.Parts {
 		if c := m.Parts[i].Call; c != nil {
-			s.say("tool_call", s.begun(s.shown.calls[c.ID]))
+			d.say("tool_call", d.begun(d.calls[c.ID]))
 		}
 	}
 }
 
 // call returns what is shown of a call, without the kind of update.
-func (s *session) call(c *skein.Call) (more map[string]any) {
-	if json.Unmarshal(record.Call(c, s.cwd), &more) != nil {
+func (d *editorView) call(c *skein.Call) (more map[string]any) {
+	if json.Unmarshal(record.Call(c, d.cwd), &more) != nil {
 		return map[string]any{"toolCallId": c.ID}
 	}
 	delete(more, "sessionUpdate")
-	if known := s.shown.calls[c.ID]; known != nil && known.terminal {
+	if known := d.calls[c.ID]; known != nil && known.terminal {
 		more["content"] = []any{map[string]any{"type": "terminal", "terminalId": c.ID}}
 	}
 	return more
@@ -145,21 +195,20 @@ func textContent(text string) []any {
 // session cost, and its title.
 func (s *session) used(ctx context.Context) {
 	if cost, err := s.thread.Cost(ctx); err == nil && cost > 0 { // else it is not known
-		s.usage(map[string]any{"amount": cost, "currency": "USD"})
+		s.usage(s.thread.Window(), map[string]any{"amount": cost, "currency": "USD"})
 	}
 	if now, err := s.c.o.Store.Session(ctx, s.id); err == nil { // as above
 		s.titled(skein.ShortTitle(now.Name()))
 	}
 }
 
-func (s *session) usage(cost any) {
-	size := s.thread.Window()
-	if size == 0 || s.shown.used == 0 {
+func (d *editorView) usage(window int64, cost any) {
+	if window == 0 || d.tokens == 0 {
 		return
 	}
-	more := map[string]any{"used": s.shown.used, "size": size}
+	more := map[string]any{"used": d.tokens, "size": window}
 	if cost != nil {
 		more["cost"] = cost
 	}
-	s.say("usage_update", more)
+	d.say("usage_update", more)
 }

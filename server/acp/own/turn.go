@@ -44,7 +44,7 @@ func (s *session) respond(ctx context.Context, p *requestParams) (map[string]any
 			return stopped("end_turn"), nil
 		}
 	}
-	s.shown.stop = ""
+	s.stop = ""
 	out, err := s.thread.Say(ctx, m, blobs)
 	s.unfinished()
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *session) stopReason(out agent.Outcome) string {
 		s.note("warning", "the turn took too long and was ended")
 	case agent.Done, agent.Error:
 	}
-	switch s.shown.stop {
+	switch s.stop {
 	case "max_tokens", "length", "MAX_TOKENS", "max_output_tokens":
 		return "max_tokens"
 	case "refusal", "content_filter", "SAFETY":
