@@ -40,8 +40,9 @@ func (f *fuse) Read(b []byte) (int, error) {
 // soakTurns sets how many turns TestASessionOutlivesKills has.
 const soakTurns = "SKEIN_TEST_ACP_TURNS"
 
-// sessionTurns is how many turns a session has there: a load shows all of them.
-const sessionTurns = 500
+// sessionTurns is how many turns a session has there. Each load shows all of them, and
+// one load follows each kill: more than half of the time of a soak with 500 turns.
+const sessionTurns = 100
 
 // Wherever skein, the editor or the agent is killed, the session opens again, shows what
 // was acknowledged, once, and goes on.
@@ -69,6 +70,7 @@ func TestASessionOutlivesKills(t *testing.T) {
 		if n%sessionTurns == 0 && id != "" {
 			d.has(id, acknowledged)
 			id, acknowledged, total = "", nil, total+len(acknowledged)
+			t.Logf("%d turns, %d acknowledged, killed: %v", n, total, kills)
 		}
 		if c == nil {
 			c = d.start("1")
