@@ -15,7 +15,8 @@
 // requests as strictly as the real servers do, with their error texts: calls
 // without results, results without calls, wrong roles, blank texts, unknown
 // fields, signatures that it did not give. What it received can be inspected
-// afterward. The tests of the turn loop and of commands use it too:
+// afterward. The tests of the turn loop and of commands use it too, and those that
+// run other agents, for which it is lax ([Server.Lax]):
 //
 //	s := llmtest.OpenAI(t, llmtest.Calls(call), llmtest.Says("done"))
 //	… --base-url s.URL, with the key llmtest.Key …
