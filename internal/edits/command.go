@@ -1,6 +1,7 @@
 package edits
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -115,6 +116,10 @@ func texts(line, dir string) (all []Edit) {
 		}
 		text, ok := output(c.words)
 		switch {
+		case c.words[0] == "cp" || c.words[0] == "install":
+			all = append(all, copied(c.words[1:], dir)...)
+		case c.words[0] == "perl":
+			all = append(all, perls(c.words[1:], dir)...)
 		case c.words[0] == "sed":
 			all = append(all, inPlace(c.words[1:], dir)...)
 		case c.words[0] == "tee" && c.piped && says:
@@ -209,15 +214,81 @@ func inPlace(args []string, dir string) (all []Edit) {
 	return all
 }
 
+// copied returns what cp and install do with one file.
+func copied(args []string, dir string) []Edit {
+	var files []string
+	for i := 0; i < len(args); i++ {
+		switch w := args[i]; {
+		case w == "-m" || w == "-o" || w == "-g": // install's, with a value
+			i++
+		case w == "-t" || w == "-d" || strings.HasPrefix(w, "--target"):
+			return nil
+		case !strings.HasPrefix(w, "-"):
+			files = append(files, w)
+		}
+	}
+	if len(files) != 2 {
+		return nil
+	}
+	return []Edit{{Path: below(files[1], files[0]), Dir: dir, From: files[0], Copied: true}}
+}
+
+// below returns the path to which a file goes: in a folder, under its own name.
+func below(to, file string) string {
+	if strings.HasSuffix(to, "/") || to == "." {
+		return path.Join(to, path.Base(file))
+	}
+	return to
+}
+
+// perls returns what perl does to files in place, as inPlace does.
+func perls(args []string, dir string) []Edit {
+	var as []string // what sed would be told
+	for _, w := range args {
+		flags, is := strings.CutPrefix(w, "-")
+		switch {
+		case !is && len(as) > 0 && as[len(as)-1] == "-e" && strings.ContainsAny(w, "$@"):
+			as = append(as, "") // not a text
+		case !is:
+			as = append(as, w)
+		default:
+			if strings.Contains(flags, "i") {
+				as = append(as, "-i")
+			}
+			if strings.HasSuffix(flags, "e") {
+				as = append(as, "-e")
+			}
+		}
+	}
+	if !slices.Contains(as, "-e") {
+		return nil
+	}
+	return inPlace(as, dir)
+}
+
 // replaced returns what an expression such as s/one/two/g replaces everywhere in a file; false if
 // it is a pattern, or another command.
 func replaced(script string) (was, is string, ok bool) {
 	if len(script) < 4 || script[0] != 's' {
 		return "", "", false
 	}
-	parts := strings.Split(script[2:], script[1:2])
-	if len(parts) != 3 || parts[0] == "" || parts[2] != "g" {
+	var parts []string
+	var part []byte
+	for i := 2; i < len(script); i++ {
+		switch c := script[i]; {
+		case c == script[1]:
+			parts, part = append(parts, string(part)), nil
+		case c == '\\' && i+1 < len(script) && strings.IndexByte(`./[]*^$-_"'&|\`, script[i+1]) >= 0:
+			i++
+			part = append(part, script[i])
+		case len(parts) == 0 && strings.IndexByte(`\.[]*^$+?(){}|`, c) >= 0, len(parts) == 1 && (c == '\\' || c == '&'):
+			return "", "", false
+		default:
+			part = append(part, c)
+		}
+	}
+	if parts = append(parts, string(part)); len(parts) != 3 || parts[0] == "" || parts[2] != "g" {
 		return "", "", false
 	}
-	return parts[0], parts[1], !strings.ContainsAny(parts[0], `\.[]*^$+?(){}|`) && !strings.ContainsAny(parts[1], `\&`)
+	return parts[0], parts[1], true
 }

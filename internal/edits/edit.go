@@ -12,7 +12,8 @@ import (
 type Edit struct {
 	Path    string // as the call names it: absolute, or relative to Dir
 	Dir     string // folder that the call was to run in; "" if it does not say
-	From    string // path that the file had before, if the call moves it
+	From    string // path that the file had before, if the call moves it, or that of the file that it copies
+	Copied  bool   // the file at From stays
 	Added   []string
 	Removed []string
 	Whole   bool // Added is all of the file
@@ -165,6 +166,9 @@ func Of(c *skein.Call) (all []Edit) {
 	} else {
 		all = f.inner("")
 	}
+	if len(all) == 0 {
+		all = f.moved(plain(c.Name))
+	}
 	for _, key := range []string{"input", "patch", "patchtext"} {
 		all = append(all, parsePatch(f.words(key), dir)...)
 	}
@@ -181,13 +185,15 @@ func Of(c *skein.Call) (all []Edit) {
 
 // The names of parameters by what they hold, as fields has them.
 func paths() []string {
-	return []string{"filepath", "path", "targetfile", "absolutepath", "relativepath", "notebookpath", "filename", "file", "relativeworkspacepath"}
+	return []string{"filepath", "path", "targetfile", "absolutepath", "relativepath", "notebookpath", "filename", "file", "relativeworkspacepath", "targetnotebook"}
 }
 
-func oldTexts() []string { return []string{"oldstring", "oldstr", "oldtext", "old", "search"} }
+func oldTexts() []string {
+	return []string{"oldstring", "oldstr", "oldtext", "old", "search", "before", "find", "targetcontent"}
+}
 
 func newTexts() []string {
-	return []string{"newstring", "newstr", "newtext", "new", "replace", "replacement"}
+	return []string{"newstring", "newstr", "newtext", "new", "replace", "replacement", "after", "replacementcontent"}
 }
 
 func inserted() []string { return []string{"inserttext", "insertline", "newsource"} }
@@ -196,7 +202,12 @@ func contents() []string {
 	return []string{"content", "contents", "filetext", "filecontent", "newcontent", "text", "codecontent"}
 }
 
-func lists() []string { return []string{"edits", "replacements", "changes", "files"} }
+// sketches are for parts of a file that another model puts in.
+func sketches() []string { return []string{"codeedit", "code"} }
+
+func lists() []string {
+	return []string{"edits", "replacements", "changes", "files", "replacementchunks"}
+}
 
 func patches() []string { return []string{"diff", "patch", "patchtext", "input"} }
 
@@ -214,7 +225,7 @@ func PathIn(c *skein.Call) string {
 // returns, if it returns any: a path or a text.
 func Tells(name string) bool {
 	name = plain(name)
-	for _, names := range [][]string{paths(), oldTexts(), newTexts(), inserted(), contents(), lists(), patches()} {
+	for _, names := range [][]string{paths(), oldTexts(), newTexts(), inserted(), sketches(), contents(), lists(), patches()} {
 		if slices.Contains(names, name) {
 			return true
 		}
@@ -278,7 +289,9 @@ func (f parameters) path() string {
 func (f parameters) edits(path string) []Edit {
 	if was, is, ok := f.replacement(); ok {
 		e := replace(path, was, is)
-		_ = json.Unmarshal(f["replaceall"], &e.Hunks[0].All)
+		for _, name := range []string{"replaceall", "changeall", "allowmultiple"} {
+			e.Hunks[0].All = e.Hunks[0].All || string(f[name]) == "true"
+		}
 		return []Edit{e}
 	}
 	if all := f.inner(path); len(all) > 0 {
@@ -290,16 +303,39 @@ func (f parameters) edits(path string) []Edit {
 		}
 		return parseBlocks(path, text)
 	}
+	if text, ok := f.some(sketches()...); ok {
+		return []Edit{{Path: path, Added: slices.DeleteFunc(Lines(text), func(l string) bool { return strings.Contains(l, "existing code") })}}
+	}
+	if f.text("command", "mode") == "append" {
+		if text, ok := f.some("newstr", "content", "text"); ok {
+			return []Edit{{Path: path, Added: Lines(text), Hunks: []Hunk{{New: text}}}}
+		}
+	}
 	if text, ok := f.some(inserted()...); ok {
 		return []Edit{{Path: path, Added: Lines(text)}}
 	}
-	if _, ok := f["insertline"]; ok {
-		if text, ok := f.some("newstr", "text"); ok {
+	if f["insertline"] != nil || f["line"] != nil {
+		if text, ok := f.some("newstr", "text", "content"); ok {
 			return []Edit{{Path: path, Added: Lines(text)}}
 		}
 	}
 	if text, ok := f.some(contents()...); ok {
 		return []Edit{{Path: path, Added: Lines(text), Whole: true, Hunks: []Hunk{{New: text}}}}
+	}
+	return nil
+}
+
+// moved returns what a call of a tool does that moves, copies or deletes a file, as the
+// tool's name says.
+func (f parameters) moved(tool string) []Edit {
+	from, to := f.text("source", "sourcepath", "oldpath"), f.text("destination", "destinationpath", "newpath")
+	switch {
+	case from != "" && to != "" && (strings.Contains(tool, "move") || strings.Contains(tool, "rename")):
+		return []Edit{{Path: to, From: from}}
+	case from != "" && to != "" && strings.Contains(tool, "copy"):
+		return []Edit{{Path: to, From: from, Copied: true}}
+	case f.path() != "" && slices.Contains([]string{"delete", "deletefile", "removefile"}, tool):
+		return []Edit{{Path: f.path(), Deleted: true}}
 	}
 	return nil
 }

@@ -72,6 +72,19 @@ func TestEditsAreFoundByTheShapeOfTheInput(t *testing.T) {
 		"what sed replaces":                  {`{"cmd":"sed -i 's/one/two/g' a.go b.go; sed -i '' -e 's|x|y|g' c.go; sed -i.bak s,x,,g 'd e.go'"}`, all{{Path: "a.go"}, {Path: "b.go"}, {Path: "c.go"}, {Path: "d e.go"}}},
 		"what sed changes":                   {`{"cmd":"sed -i '3,5d' a.go; sed -E -i 's/a(b)/\\1/' b.go"}`, all{{Path: "a.go"}, {Path: "b.go"}}},
 		"what sed prints":                    {`{"cmd":"sed -n 1,5p a.go; sed 's/one/two/g' a.go"}`, nil},
+		"a copied file":                      {`{"cmd":"cp -p a.go sub/ && install -m 644 b.go 'c d.go'; cp a b c/; cp $x y"}`, all{{Path: "sub/a.go", From: "a.go", Copied: true}, {Path: "c d.go", From: "b.go", Copied: true}}},
+		"what perl replaces":                 {`{"cmd":"perl -pi -e 's/one/two/g' a.go; perl -i.bak -pe 's/(x)/$1/' b.go; perl -ne print c.go"}`, all{{Path: "a.go"}, {Path: "b.go"}}},
+		"what a program writes":              {`{"cmd":"python3 - <<'EOF'\nfrom pathlib import Path\n# don't\np = Path('sub/a.py')\ns = p.read_text()\ns = s.replace('''one\nkept\n''', '''kept\n\"two\"\n''')\np.write_text(s)\nEOF"}`, all{{Path: "sub/a.py", Added: []string{`"two"`}, Removed: []string{"one", "kept"}}}},
+		"what an argument of python writes":  {`{"cmd":"cd /w && python -c \"\nopen('a.py', 'w').write('one\\\\ntwo\\\\n')\n\" && rm b.py"}`, all{{Path: "a.py", Dir: "/w", Added: []string{"w", "one", "two"}}}},
+		"a program that reads":               {`{"cmd":"python3 - <<'EOF'\nprint(open('a.py').read())\nEOF"}`, nil},
+		"a string of PowerShell":             {`{"command":"@'\none\ntwo\n'@ | Set-Content -Path sub\\a.go -Encoding utf8"}`, all{{Path: `sub\a.go`, Added: []string{"one", "two"}, Whole: true}}},
+		"one that is added":                  {`{"command":"Add-Content 'a b.go' -Value @'\none\n'@\nGet-Content a.go"}`, all{{Path: "a b.go", Added: []string{"one"}}}},
+		"a chunk with other names":           {`{"TargetFile":"a.go","ReplacementChunks":[{"AllowMultiple":true,"TargetContent":"a","ReplacementContent":"b"}]}`, all{{Path: "a.go", Added: []string{"b"}, Removed: []string{"a"}}}},
+		"a part for another model":           {`{"target_file":"a.go","instructions":"x","code_edit":"// ... existing code ...\none\n// ... existing code ..."}`, all{{Path: "a.go", Added: []string{"one"}}}},
+		"lines at a number":                  {`{"path":"a.go","line":3,"content":"x\ny"}`, all{{Path: "a.go", Added: []string{"x", "y"}}}},
+		"an appended text":                   {`{"command":"append","path":"a.go","new_str":"x"}`, all{{Path: "a.go", Added: []string{"x"}}}},
+		"a cell of another notebook":         {`{"target_notebook":"/n.ipynb","cell_idx":1,"old_string":"x","new_string":"y"}`, all{{Path: "/n.ipynb", Added: []string{"y"}, Removed: []string{"x"}}}},
+		"blocks with a line's number":        {`{"path":"a.go","diff":"<<<<<<< SEARCH\n:start_line:7\n-------\na\n=======\nc\n>>>>>>> REPLACE"}`, all{{Path: "a.go", Added: []string{"c"}, Removed: []string{"a"}}}},
 		"a file that is read":                {`{"file_path":"a.go","offset":1}`, nil},
 		"a search":                           {`{"path":".","pattern":"x","glob":"*.go"}`, nil},
 		"a path of two lines":                {`{"path":"a\nb","content":"x"}`, nil},
@@ -84,6 +97,24 @@ func TestEditsAreFoundByTheShapeOfTheInput(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: Of(%s) (-want +got):\n%s", name, c.input, diff)
+		}
+	}
+}
+
+func TestFilesAreMovedAndDeletedByToolsThatSaySo(t *testing.T) {
+	for _, c := range []struct {
+		name, input string
+		want        []edits.Edit
+	}{
+		{"move_file", `{"source":"a.go","destination":"b.go"}`, []edits.Edit{{Path: "b.go", From: "a.go"}}},
+		{"copy_file", `{"source":"a.go","destination":"b.go"}`, []edits.Edit{{Path: "b.go", From: "a.go", Copied: true}}},
+		{"delete_file", `{"target_file":"a.go"}`, []edits.Edit{{Path: "a.go", Deleted: true}}},
+		{"Delete", `{"path":"a.go"}`, []edits.Edit{{Path: "a.go", Deleted: true}}},
+		{"Read", `{"path":"a.go"}`, nil},
+		{"route", `{"source":"a","destination":"b"}`, nil},
+	} {
+		if diff := cmp.Diff(c.want, edits.Of(&skein.Call{Name: c.name, Input: json.RawMessage(c.input)})); diff != "" {
+			t.Errorf("%s of %s (-want +got):\n%s", c.name, c.input, diff)
 		}
 	}
 }

@@ -232,6 +232,7 @@ func parseBlocks(path, text string) (all []Edit) {
 		switch {
 		case mark(l, "<", "SEARCH"), mark(l, "-", "SEARCH"):
 			was, is, into = nil, nil, &was
+		case into == &was && len(was) == 0 && (strings.HasPrefix(l, ":start_line:") || l == "-------"): // Roo Code's
 		case into == &was && strings.Trim(l, "=") == "" && len(l) >= 5:
 			into = &is
 		case into == &is && (mark(l, ">", "REPLACE") || mark(l, "+", "REPLACE")):

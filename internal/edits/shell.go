@@ -10,7 +10,8 @@ import (
 
 // parseShell returns what a shell command does to files, as far as its text tells: the
 // here-documents and texts that it writes to files, the patches that it applies, what sed
-// replaces in place, and the files that it moves or deletes.
+// and perl replace in place, the texts in the programs that it gives to an interpreter,
+// and the files that it moves, copies or deletes.
 func parseShell(command, dir string) (all []Edit) {
 	lines := Lines(command)
 	docs := map[string]string{} // here-documents, by the file that they are written to
@@ -18,6 +19,16 @@ func parseShell(command, dir string) (all []Edit) {
 		from := dir
 		if to, ok := strings.CutPrefix(strings.TrimSpace(lines[i]), "cd "); ok {
 			dir = within(dir, changed(to))
+		}
+		if text, n := inlineProgram(lines[i:]); n > 0 {
+			all = append(all, program(text, dir)...)
+			i += n - 1
+			continue
+		}
+		if e, n := hereString(lines[i:], dir); n > 0 {
+			all = append(all, e...)
+			i += n - 1
+			continue
 		}
 		doc := here().FindStringSubmatch(lines[i])
 		end := i + 1
@@ -38,6 +49,8 @@ func parseShell(command, dir string) (all []Edit) {
 		}
 		body := lines[i+1 : end]
 		switch to := written().FindStringSubmatch(lines[i]); {
+		case interpreter().MatchString(lines[i]):
+			all = append(all, program(strings.Join(body, "\n"), dir)...)
 		case applies && !tries().MatchString(lines[i]):
 			all = append(all, parsePatch(strings.Join(body, "\n"), dir)...)
 		case !applies && to != nil && copies().MatchString(lines[i]) && !strings.ContainsAny(to[2]+to[4], expanded):
@@ -127,10 +140,7 @@ func moves(line, dir string) (all []Edit) {
 			continue
 		}
 		from, to := unquote(m[1]), unquote(m[2])
-		if strings.HasSuffix(to, "/") || to == "." {
-			to = path.Join(to, path.Base(from))
-		}
-		all = append(all, Edit{Path: to, Dir: dir, From: from})
+		all = append(all, Edit{Path: below(to, from), Dir: dir, From: from})
 	}
 	return all
 }

@@ -95,7 +95,9 @@ func (d *differ) add(ctx context.Context, x *skein.Session, w *Write) error {
 		f = &d.all[d.at[name]] // all may have grown
 		old := &d.all[d.at[from]]
 		d.write(f, w, old.Is)
-		d.write(old, w, edits.File{})
+		if !w.Edit.Copied {
+			d.write(old, w, edits.File{})
+		}
 	}
 	if w.Edit.Whole && w.Turn >= d.first {
 		f.Whole = true
