@@ -10,8 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -30,16 +32,28 @@ type WorkTree struct {
 type Commit struct {
 	Hash    string // "" if the line is not committed
 	Author  string
-	Mail    string // without < and >
-	Time    skein.Time
+	Mail    string     // without < and >
+	Time    skein.Time // when the author made it
+	Put     skein.Time // when it was made as it is, by an amendment or a rebase too; 0 if that is not known
 	Subject string
 }
 
 // ByBot reports whether the author is a program: GitHub's applications commit as
-// name[bot].
+// name[bot], other programs under a name whose last word is bot, or as GitHub Actions.
 func (c *Commit) ByBot() bool {
-	return strings.HasSuffix(c.Author, "[bot]") || strings.Contains(c.Mail, "[bot]@")
+	words := strings.FieldsFunc(strings.ToLower(c.Author), func(r rune) bool { return r == '-' || r == ' ' || r == '_' })
+	user, host, _ := strings.Cut(strings.ToLower(c.Mail), "@")
+	return strings.HasSuffix(c.Author, "[bot]") || strings.HasSuffix(user, "[bot]") ||
+		len(words) > 1 && words[len(words)-1] == "bot" ||
+		strings.EqualFold(c.Author, "GitHub Actions") || user == "actions" && host == "github.com" || user == "bot" && host == "renovateapp.com"
 }
+
+// ofRequest is how the subject of a commit ends that a forge made of a whole pull or merge
+// request: its number.
+var ofRequest = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\([#!]\d+\)$`) })
+
+// OfRequest reports whether the commit has all of a pull or merge request, squashed.
+func (c *Commit) OfRequest() bool { return ofRequest().MatchString(c.Subject) }
 
 // A Line is a line of a file, with the commit that it is from.
 type Line struct {
@@ -47,6 +61,7 @@ type Line struct {
 	Original int // number that it had in that commit
 	Commit   *Commit
 	Path     string // of the file in that commit, relative to the root
+	Was      string // name of the object with the file as it was before that commit; "" if there was none
 	Text     string // without its end
 }
 
@@ -174,14 +189,14 @@ func (r WorkTree) Blame(ctx context.Context, revision, path string, first, last 
 // header of its commit's hash and line numbers, what is known of the commit when it is
 // named first, and the line after a tab.
 func parseBlame(out []byte) (all []Line) {
-	commits, paths := map[string]*Commit{}, map[string]string{}
+	commits, paths, were := map[string]*Commit{}, map[string]string{}, map[string]string{}
 	var at *Commit
 	var hash string
 	number, original := 0, 0
 	for line := range bytes.Lines(out) {
 		l := strings.TrimSuffix(string(line), "\n")
 		if text, ok := strings.CutPrefix(l, "\t"); ok {
-			all = append(all, Line{number, original, at, paths[hash], strings.TrimSuffix(text, "\r")})
+			all = append(all, Line{number, original, at, paths[hash], were[hash], strings.TrimSuffix(text, "\r")})
 			continue
 		}
 		name, value, _ := strings.Cut(l, " ")
@@ -205,8 +220,13 @@ func parseBlame(out []byte) (all []Line) {
 			at.Mail = strings.Trim(value, "<>")
 		case "author-time":
 			at.Time = seconds(value)
+		case "committer-time":
+			at.Put = seconds(value)
 		case "summary":
 			at.Subject = value
+		case "previous":
+			commit, path, _ := strings.Cut(value, " ")
+			were[hash] = commit + ":" + unquoted(path)
 		case "filename":
 			paths[hash] = unquoted(value)
 		}
@@ -273,6 +293,9 @@ type StoredObject struct {
 // Read returns the object that a name means, such as an abbreviated hash; nil if it is not
 // there, as in a shallow clone. The error is Git's.
 func (o *ObjectReader) Read(name string) (*StoredObject, error) {
+	if strings.Contains(name, "\n") {
+		return nil, nil
+	}
 	if _, err := fmt.Fprintln(o.in, name); err != nil {
 		return nil, err
 	}
@@ -281,7 +304,7 @@ func (o *ObjectReader) Read(name string) (*StoredObject, error) {
 		return nil, err
 	}
 	f := strings.Fields(head)
-	if len(f) != 3 {
+	if len(f) != 3 || strings.HasSuffix(head, " missing\n") { // the name may have spaces
 		return nil, nil
 	}
 	size, err := strconv.Atoi(f[2])

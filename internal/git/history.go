@@ -21,7 +21,7 @@ type AddedLines struct {
 
 // Added returns the lines that a commit adds; of a merge none. The error is Git's.
 func (r WorkTree) Added(ctx context.Context, hash string) (*AddedLines, error) {
-	out, err := r.run(ctx, append(slices.Concat([]string{"show"}, bare(), []string{"--diff-merges=off", "--format=%H%n%an%n%ae%n%at%n%s"}), hash, "--")...)
+	out, err := r.run(ctx, append(slices.Concat([]string{"show"}, bare(), []string{"--diff-merges=off", "--format=%H%n%an%n%ae%n%at%n%ct%n%s"}), hash, "--")...)
 	if err != nil {
 		return nil, err
 	}
@@ -45,24 +45,32 @@ func bare() []string {
 	return []string{"--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--find-renames", "--src-prefix=a/", "--dst-prefix=b/", "--inter-hunk-context=0"}
 }
 
-// parseAdded reads a commit's hash, author, address, time and subject, one a line, and a
-// patch without context.
+// parseAdded reads a commit's hash, author, address, both times and subject, one a line, and
+// a patch without context.
 func parseAdded(out []byte) (*AddedLines, error) {
-	head := strings.SplitN(string(out), "\n", 6)
-	if len(head) < 6 {
+	head := strings.SplitN(string(out), "\n", 7)
+	if len(head) < 7 {
 		return nil, fmt.Errorf("git show: %q is no commit", out[:min(len(out), 40)])
 	}
-	a := &AddedLines{Commit: &Commit{Hash: head[0], Author: head[1], Mail: head[2], Time: seconds(head[3]), Subject: head[4]}}
-	a.patch(head[5])
+	a := &AddedLines{Commit: &Commit{Hash: head[0], Author: head[1], Mail: head[2], Time: seconds(head[3]), Put: seconds(head[4]), Subject: head[5]}}
+	a.patch(head[6])
 	return a, nil
 }
 
 // patch reads a patch without context.
 func (a *AddedLines) patch(text string) {
-	file, number := "", 0
+	file, was, number := "", "", 0
 	for l := range strings.Lines(text) {
 		l = strings.TrimSuffix(l, "\n")
 		switch {
+		case number == 0 && strings.HasPrefix(l, "--- "):
+			was = ""
+			from, _, _ := strings.Cut(unquoted(strings.TrimPrefix(l, "--- ")), "\t")
+			if name, ok := strings.CutPrefix(from, "a/"); ok && a.Commit.Hash != "" {
+				was = a.Commit.Hash + "^:" + name
+			} else if ok {
+				was = "HEAD:" + name
+			}
 		case number == 0 && strings.HasPrefix(l, "+++ "):
 			to, _, _ := strings.Cut(unquoted(strings.TrimPrefix(l, "+++ ")), "\t") // a tab follows a name with spaces
 			if name, ok := strings.CutPrefix(to, "b/"); ok {
@@ -76,7 +84,7 @@ func (a *AddedLines) patch(text string) {
 		case strings.HasPrefix(l, "diff --git "):
 			number = 0
 		case number > 0 && strings.HasPrefix(l, "+"):
-			a.Lines = append(a.Lines, Line{number, number, a.Commit, file, strings.TrimSuffix(l[1:], "\r")})
+			a.Lines = append(a.Lines, Line{number, number, a.Commit, file, was, strings.TrimSuffix(l[1:], "\r")})
 			number++
 		}
 	}

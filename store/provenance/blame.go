@@ -87,8 +87,59 @@ func (t *Tracer) Blame(ctx context.Context, q Question) (*Report, error) {
 	if r.Lines, err = t.Tree.Blame(ctx, q.Revision, r.File, q.First, q.Last); err != nil {
 		return nil, err
 	}
-	r.Answers, err = t.answers(ctx, r.File, r.Lines)
-	return r, err
+	if len(r.Lines) <= fewLines {
+		if r.Answers, err = t.few(ctx, r.File, r.Lines); err != nil || r.Answers != nil {
+			return r, err
+		}
+	}
+	if len(r.Lines) == 0 {
+		return r, nil
+	}
+	return r, t.among(ctx, r, q)
+}
+
+const (
+	fewLines = 3 // that are looked up each by itself
+	surround = 5 // lines before and after those in question: some are recognized together
+)
+
+// few answers for lines that are each known by their text alone; nil if one is not.
+func (t *Tracer) few(ctx context.Context, file string, lines []git.Line) ([]Answer, error) {
+	all := make([]Answer, len(lines))
+	for i := range lines {
+		text := textOf(&lines[i])
+		found, err := t.others(ctx, text)
+		if err != nil || len(text) < longLine || lines[i].Commit.ByBot() {
+			return nil, err
+		}
+		var here []*Write
+		for k := range found {
+			if x := t.sessions[found[k].Session]; t.is(x, &found[k].Edit, lines[i].Path) || t.is(x, &found[k].Edit, file) {
+				here = append(here, &found[k])
+			}
+		}
+		if all[i], err = t.rule.newest(here, lines[i].Commit, Exact); err != nil || all[i].Certainty != Exact || all[i].Write.Edit.Whole && len(here) > 1 {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// among answers for the lines of a report with those around them.
+func (t *Tracer) among(ctx context.Context, r *Report, q Question) (err error) {
+	lines := r.Lines
+	first, last := lines[0].Number, lines[len(lines)-1].Number
+	if q.First > 0 || q.Last > 0 {
+		if lines, err = t.Tree.Blame(ctx, q.Revision, r.File, max(1, first-surround), last+surround); err != nil {
+			return err
+		}
+	}
+	r.Answers, err = t.answers(ctx, r.File, lines)
+	if err == nil {
+		begin := first - lines[0].Number
+		r.Lines, r.Answers = lines[begin:begin+len(r.Lines)], r.Answers[begin:begin+len(r.Lines)]
+	}
+	return err
 }
 
 // relative returns the path of a file from the root on, with slashes.
@@ -144,6 +195,7 @@ func (t *Tracer) attributor(ctx context.Context) Attributor {
 		Others:   func(text string) ([]Write, error) { return t.others(ctx, text) },
 		Active:   func(w *Write, from, to skein.Time) (bool, error) { return t.wentOn(ctx, w, from, to) },
 		Happened: func(w *Write) (bool, error) { return t.succeeded(ctx, w) },
+		Was:      t.was,
 		Noted:    func(l *git.Line) (*Write, error) { return t.noted(ctx, l) },
 		Maker: func(c *git.Commit) (maker *Write, err error) {
 			maker, ok := makers[c.Hash]
@@ -155,4 +207,17 @@ func (t *Tracer) attributor(ctx context.Context) Attributor {
 			return maker, err
 		},
 	}
+}
+
+// was returns a file as it was before a commit, by a line that the commit has added; "" if it was not
+// there.
+func (t *Tracer) was(l *git.Line) (string, error) {
+	if l.Was == "" {
+		return "", nil
+	}
+	o, err := t.ancestry.Read(l.Was)
+	if err != nil || o == nil {
+		return "", err
+	}
+	return string(o.Body), nil
 }

@@ -125,14 +125,28 @@ func phrase(text string) []skein.Term {
 }
 
 // writesTo returns the calls that changed the file at these paths, relative to the root,
-// by time. The error is the store's.
+// or at those from which they moved it there, by time. The error is the store's.
 func (s *searcher) writesTo(ctx context.Context, paths []string) (all []Write, err error) {
+	paths = slices.Clone(paths)
 	seen := map[skein.Place]bool{} // what another path found, too
-	for _, p := range paths {
-		writes, err := s.naming(ctx, p)
+	var found [][]Write
+	for i := 0; i < len(paths) && i < mostPaths; i++ {
+		writes, err := s.naming(ctx, paths[i])
 		if err != nil {
 			return nil, err
 		}
+		found = append(found, writes)
+		before, err := s.before(ctx, paths[i], writes)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range before {
+			if !slices.Contains(paths, p) {
+				paths = append(paths, p)
+			}
+		}
+	}
+	for _, writes := range found {
 		for _, w := range writes {
 			if x := s.sessions[w.Session]; !seen[w.Place] && x != nil && slices.ContainsFunc(paths, func(p string) bool { return s.is(x, &w.Edit, p) }) {
 				all = append(all, w)
@@ -144,6 +158,40 @@ func (s *searcher) writesTo(ctx context.Context, paths []string) (all []Write, e
 	}
 	slices.SortStableFunc(all, byTime)
 	return all, nil
+}
+
+// mostPaths bounds how many names of a file are looked for.
+const mostPaths = 20
+
+// before returns the paths that a file had before calls moved it, or a folder that it is
+// in, to where it is. These are the calls that name the file.
+func (s *searcher) before(ctx context.Context, file string, naming []Write) (all []string, err error) {
+	for to, below := file, ""; ; {
+		for i := range naming {
+			w := &naming[i]
+			x := s.sessions[w.Session]
+			if w.Edit.From == "" || x == nil || !slices.Contains(s.all(x, &w.Edit, w.Edit.Path), to) {
+				continue
+			}
+			if ok, err := s.succeeded(ctx, w); err != nil || !ok {
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+			if from := s.inside(x, &w.Edit, w.Edit.From); from != "" {
+				all = append(all, path.Join(from, below))
+			}
+		}
+		folder := path.Dir(to)
+		if folder == "." || folder == "/" {
+			return all, nil
+		}
+		to, below = folder, path.Join(path.Base(to), below)
+		if naming, err = s.naming(ctx, to); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // naming returns what the calls of those messages did to files that change one with such a

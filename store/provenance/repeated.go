@@ -3,7 +3,6 @@ package provenance
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/skein-dev/skein/internal/edits"
 	"github.com/skein-dev/skein/internal/git"
@@ -19,8 +18,8 @@ func (r *Attributor) repeated(lines []git.Line, all []Answer) {
 	}
 	same := map[group][]int{}
 	for i := range lines {
-		if c := all[i].Certainty; c == Exact || c == Earlier {
-			g := group{lines[i].Commit, strings.TrimSpace(lines[i].Text)}
+		if c := all[i].Certainty; c == Exact && !all[i].replaced || c == Earlier {
+			g := group{lines[i].Commit, textOf(&lines[i])}
 			same[g] = append(same[g], i)
 		}
 	}
@@ -43,7 +42,7 @@ func (r *Attributor) repeated(lines []git.Line, all []Answer) {
 		slices.SortStableFunc(of, func(i, j int) int { return cmp.Compare(fit(j), fit(i)) })
 		for k, i := range of {
 			if k >= n || fit(i) == 0 {
-				all[i] = Answer{}
+				all[i] = Answer{spare: true}
 			}
 		}
 	}
@@ -72,7 +71,7 @@ func (r *Attributor) pairs(text string) map[[2]string]bool {
 		for _, lines := range texts {
 			before := ""
 			for _, l := range lines {
-				if l = strings.TrimSpace(l); l == "" {
+				if l = source(w.Edit.Path, l); l == "" {
 					continue
 				}
 				if l == text || before == text {
@@ -88,10 +87,10 @@ func (r *Attributor) pairs(text string) map[[2]string]bool {
 // around returns the lines before and after line i that are not blank; "" if there is none.
 func around(lines []git.Line, i int) (before, after string) {
 	for j := i - 1; j >= 0 && before == ""; j-- {
-		before = strings.TrimSpace(lines[j].Text)
+		before = textOf(&lines[j])
 	}
 	for j := i + 1; j < len(lines) && after == ""; j++ {
-		after = strings.TrimSpace(lines[j].Text)
+		after = textOf(&lines[j])
 	}
 	return before, after
 }

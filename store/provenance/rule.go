@@ -1,6 +1,8 @@
 package provenance
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -42,6 +44,8 @@ type Answer struct {
 	Near      bool   // the line is too short to tell: it goes with the lines beside it
 	Write     *Write // what wrote it, or, if Certainty is Made, the result that tells of the commit; nil if Certainty is ""
 	Earlier   *Write // if Certainty is Made: what may have written it, by the evidence of that name; or nil
+	replaced  bool   // the session replaced a part of the line
+	spare     bool   // nobody's: the line is there more often than sessions put it there
 }
 
 // An Attributor decides whose lines are. Its functions look up what it asks for.
@@ -53,8 +57,13 @@ type Attributor struct {
 	Noted    func(l *git.Line) (*Write, error)                 // the session that a note of Git AI names, as a place without a seq; nil if there is none
 	Maker    func(c *git.Commit) (*Write, error)               // the result of the command that made a commit; nil if no session did
 	Happened func(w *Write) (bool, error)                      // whether the call succeeded, as far as is known
+	Was      func(l *git.Line) (string, error)                 // the file as it was before the line's commit
 	lines    map[string][]*Write
 	letters  map[string][]*Write
+	removed  map[string][]*Write
+	whole    []*Write // that leave nothing of the file as it was
+	intos    map[into]*intake
+	scans    int // bytes that formatted may still look through
 }
 
 const (
@@ -64,6 +73,7 @@ const (
 	slack       = skein.Time(60e3) // milliseconds: the clock of an import and that of a commit
 	hooks       = 10 * slack       // a commit may take so long until it is reported
 	nearby      = 3                // lines
+	formatted   = 24               // letters and digits that are not in a text by chance
 )
 
 // Answers returns whose each line is. The lines are of one file, in order. The error is
@@ -93,46 +103,47 @@ func (r *Attributor) Answers(lines []git.Line) ([]Answer, error) {
 	if err := r.moved(lines, all); err != nil {
 		return nil, err
 	}
+	if err := r.reformatted(lines, all); err != nil {
+		return nil, err
+	}
 	short(lines, all)
 	return all, r.made(lines, all)
 }
 
 // index makes the writes known by their lines.
 func (r *Attributor) index() {
-	r.lines, r.letters = map[string][]*Write{}, map[string][]*Write{}
-	add := func(w *Write, text string) {
-		l := strings.TrimSpace(text)
-		r.lines[l] = append(r.lines[l], w)
-		if p := letters(l); len(p) >= shortLine {
-			r.letters[p] = append(r.letters[p], w)
-		}
-	}
+	r.lines, r.letters, r.removed, r.whole = map[string][]*Write{}, map[string][]*Write{}, map[string][]*Write{}, nil
+	r.intos, r.scans = map[into]*intake{}, mostScanned
 	for i := range r.Writes {
 		w := &r.Writes[i]
 		for _, text := range w.Edit.Added {
-			add(w, text)
-		}
-		for _, h := range w.Edit.Hunks {
-			for _, text := range r.replaced(&h) {
-				add(w, text)
+			l := source(w.Edit.Path, text)
+			r.lines[l] = append(r.lines[l], w)
+			if p := letters(l); len(p) >= shortLine {
+				r.letters[p] = append(r.letters[p], w)
 			}
+		}
+		for _, text := range w.Edit.Removed {
+			l := source(w.Edit.Path, text)
+			r.removed[l] = append(r.removed[l], w)
+		}
+		if w.Edit.Whole || w.Edit.Deleted {
+			r.whole = append(r.whole, w)
 		}
 	}
 }
 
-// replaced returns what the lines that are known become where a hunk replaces a part of
-// them everywhere.
-func (r *Attributor) replaced(h *edits.Hunk) (all []string) {
-	if !h.All || h.Old == "" || strings.Contains(h.Old+h.New, "\n") {
-		return nil
+// source returns a line without the space around it: of a notebook, which has its
+// cells' lines as strings, what stands in the string.
+func source(file, line string) string {
+	line = strings.TrimSpace(line)
+	if text := ""; strings.HasSuffix(file, ".ipynb") && json.Unmarshal([]byte(strings.TrimSuffix(line, ",")), &text) == nil {
+		return strings.TrimSpace(text)
 	}
-	for l := range r.lines {
-		if strings.Contains(l, h.Old) {
-			all = append(all, strings.ReplaceAll(l, h.Old, h.New))
-		}
-	}
-	return all
+	return line
 }
+
+func textOf(l *git.Line) string { return source(l.Path, l.Text) }
 
 // letters returns the letters and digits of a line.
 func letters(l string) string {
@@ -146,13 +157,32 @@ func letters(l string) string {
 
 // own answers for a line by the writes to its file.
 func (r *Attributor) own(l *git.Line) (Answer, error) {
-	text := strings.TrimSpace(l.Text)
+	text := textOf(l)
 	if len(text) < shortLine {
 		return Answer{}, nil
 	}
 	a, err := r.newest(r.lines[text], l.Commit, Exact)
-	if err != nil || a.Certainty == Exact {
+	if err != nil {
+		return Answer{}, err
+	}
+	if a.Certainty == Exact {
+		a.Write, err = r.first(a.Write, text, l.Commit)
 		return a, err
+	}
+	b, err := r.amended(r.lines[text], l.Commit)
+	if err != nil || b.Certainty != "" {
+		return b, err
+	}
+	in, err := r.into(l)
+	if err != nil {
+		return Answer{}, err
+	}
+	became, err := in.replaced()
+	if err != nil {
+		return Answer{}, err
+	}
+	if w := became[text]; w != nil {
+		return Answer{Certainty: Exact, Write: w, replaced: true}, nil
 	}
 	if p := letters(text); len(p) >= shortLine {
 		b, err := r.newest(r.letters[p], l.Commit, Partial)
@@ -168,9 +198,7 @@ func (r *Attributor) own(l *git.Line) (Answer, error) {
 // session went on after that.
 func (r *Attributor) newest(writes []*Write, of *git.Commit, c Certainty) (Answer, error) {
 	var earlier *Write
-	before := skein.Time(-1)
-	for i := len(writes) - 1; i >= 0; i-- {
-		w := writes[i]
+	for _, w := range slices.Backward(writes) {
 		if of.Hash != "" && w.Time > of.Time+slack {
 			continue
 		}
@@ -180,18 +208,9 @@ func (r *Attributor) newest(writes []*Write, of *git.Commit, c Certainty) (Answe
 			}
 			continue
 		}
-		if before < 0 {
-			var err error
-			if before, err = r.Before(of); err != nil {
-				return Answer{}, err
-			}
-		}
-		in := w.Time >= before
-		if !in {
-			var err error
-			if in, err = r.Active(w, before, of.Time+slack); err != nil {
-				return Answer{}, err
-			}
+		in, err := r.inTime(w, of, c)
+		if err != nil {
+			return Answer{}, err
 		}
 		if in {
 			return Answer{Certainty: c, Write: w}, nil
@@ -206,13 +225,91 @@ func (r *Attributor) newest(writes []*Write, of *git.Commit, c Certainty) (Answe
 	return Answer{Certainty: Earlier, Write: earlier}, nil
 }
 
+// inTime reports whether the author of a commit did not commit anything else after a write, or its
+// session went on after that. Where the text is evidence, too, it does not matter what
+// else was committed while a pull request was open.
+func (r *Attributor) inTime(w *Write, of *git.Commit, c Certainty) (bool, error) {
+	if of.OfRequest() && c != File {
+		return true, nil
+	}
+	before, err := r.Before(of)
+	if err != nil || w.Time >= before {
+		return err == nil, err
+	}
+	return r.Active(w, before, of.Time+slack)
+}
+
+// first returns the write that put a line there which w found there: of those that write
+// the whole file, one after the other, the first one that has it.
+func (r *Attributor) first(w *Write, text string, of *git.Commit) (*Write, error) {
+	for _, v := range slices.Backward(r.lines[text]) {
+		if !w.Edit.Whole {
+			break
+		}
+		if v == w || v.Time > w.Time {
+			continue
+		}
+		if ok, err := r.Happened(v); err != nil || !ok {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		in, err := r.inTime(v, of, Exact)
+		if err != nil {
+			return nil, err
+		}
+		gone, err := r.gone(text, v, w)
+		if err != nil {
+			return nil, err
+		}
+		if !in || gone {
+			break
+		}
+		w = v
+	}
+	return w, nil
+}
+
+// gone reports whether a line was taken out of the file between two writes that have it.
+func (r *Attributor) gone(text string, from, to *Write) (bool, error) {
+	without := func(u *Write) bool {
+		return !slices.ContainsFunc(u.Edit.Added, func(l string) bool { return source(u.Edit.Path, l) == text })
+	}
+	for _, of := range [2][]*Write{r.removed[text], r.whole} {
+		for _, u := range of {
+			if u.Time <= from.Time || u.Time > to.Time || u == to || !without(u) {
+				continue
+			}
+			if ok, err := r.Happened(u); err != nil || ok {
+				return ok, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// amended answers by the newest edit between the time that the author of a commit gives and that when it
+// was amended. One that writes the whole file says nothing: a rebase has these times, too.
+func (r *Attributor) amended(writes []*Write, of *git.Commit) (Answer, error) {
+	for _, w := range slices.Backward(writes) {
+		if of.Hash == "" || w.Edit.Whole || w.Time <= of.Time+slack || w.Time > of.Put+slack {
+			continue
+		}
+		if ok, err := r.Happened(w); err != nil || ok {
+			return Answer{Certainty: Exact, Write: w}, err
+		}
+	}
+	return Answer{}, nil
+}
+
 // moved answers for lines that a session put into another file. It looks up some lines
 // of each run of a commit that nobody is known to have written, and compares the others
 // with what it finds.
 func (r *Attributor) moved(lines []git.Line, all []Answer) error {
 	for i := 0; i < len(lines); {
 		end := i
-		for end < len(lines) && lines[end].Commit == lines[i].Commit && all[end].Certainty == "" {
+		for end < len(lines) && lines[end].Commit == lines[i].Commit && all[end].Certainty == "" && !all[end].spare {
 			end++
 		}
 		if end > i {
@@ -229,7 +326,7 @@ func (r *Attributor) moved(lines []git.Line, all []Answer) error {
 func (r *Attributor) movedRun(lines []git.Line, all []Answer) error {
 	long := 0
 	for i := range lines {
-		if len(strings.TrimSpace(lines[i].Text)) >= shortLine {
+		if len(textOf(&lines[i])) >= shortLine {
 			long++
 		}
 	}
@@ -237,13 +334,13 @@ func (r *Attributor) movedRun(lines []git.Line, all []Answer) error {
 		return nil
 	}
 	for i, step := 0, 1; i < len(lines); i, step = i+step, step*2 {
-		for i < len(lines) && (len(strings.TrimSpace(lines[i].Text)) < longLine || all[i].Certainty != "") {
+		for i < len(lines) && (len(textOf(&lines[i])) < longLine || all[i].Certainty != "") {
 			i++
 		}
 		if i >= len(lines) {
 			break
 		}
-		found, err := r.Others(strings.TrimSpace(lines[i].Text))
+		found, err := r.Others(textOf(&lines[i]))
 		if err != nil {
 			return err
 		}
@@ -267,7 +364,7 @@ func (r *Attributor) movedRun(lines []git.Line, all []Answer) error {
 func same(lines []git.Line, all []Answer, a Answer) {
 	has := map[string]bool{}
 	for _, l := range a.Write.Edit.Added {
-		has[strings.TrimSpace(l)] = true
+		has[source(a.Write.Edit.Path, l)] = true
 	}
 	var run []int
 	give := func() {
@@ -279,7 +376,7 @@ func same(lines []git.Line, all []Answer, a Answer) {
 		run = nil
 	}
 	for i := range lines {
-		text := strings.TrimSpace(lines[i].Text)
+		text := textOf(&lines[i])
 		switch {
 		case all[i].Certainty == "" && len(text) >= shortLine && has[text]:
 			run = append(run, i)
@@ -294,7 +391,7 @@ func same(lines []git.Line, all []Answer, a Answer) {
 // the same commit.
 func short(lines []git.Line, all []Answer) {
 	for i := range lines {
-		if all[i].Certainty != "" || len(strings.TrimSpace(lines[i].Text)) >= shortLine {
+		if all[i].Certainty != "" || len(textOf(&lines[i])) >= shortLine {
 			continue
 		}
 		for d := 1; d <= nearby && all[i].Certainty == ""; d++ {

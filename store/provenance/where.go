@@ -12,28 +12,37 @@ import (
 
 // is reports whether an edit of session x is of the file at path, relative to the root.
 func (s *searcher) is(x *skein.Session, e *edits.Edit, file string) bool {
-	return s.inside(x, e, e.Path) == file || s.inside(x, e, e.From) == file
+	return slices.Contains(s.all(x, e, e.Path), file) || slices.Contains(s.all(x, e, e.From), file)
 }
 
 // inside returns the path of a file that an edit of session x names, relative to the root
 // of the repository; "" if it is not in the repository, as far as is known.
 func (s *searcher) inside(x *skein.Session, e *edits.Edit, p string) string {
+	if all := s.all(x, e, p); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// all returns the paths, relative to the root of the repository, that a file may have which an edit of
+// session x names, the likeliest first.
+func (s *searcher) all(x *skein.Session, e *edits.Edit, p string) (all []string) {
 	if p == "" || strings.HasPrefix(p, "~/") { // that of the home folder
-		return ""
+		return nil
 	}
 	p = edits.Clean(p, e.Dir)
 	if !path.IsAbs(p) {
 		if s.belongs(x) && !strings.HasPrefix(p, "../") {
-			return p
+			return []string{p}
 		}
-		return ""
+		return nil
 	}
 	for _, dir := range s.tops(x, p) {
-		if name, ok := strings.CutPrefix(p, dir+"/"); ok {
-			return name
+		if name, ok := strings.CutPrefix(p, dir+"/"); ok && !slices.Contains(all, name) {
+			all = append(all, name)
 		}
 	}
-	return ""
+	return all
 }
 
 // here reports whether an edit of session x is of a file in the repository.
@@ -47,8 +56,8 @@ func (s *searcher) here(x *skein.Session, e *edits.Edit) bool { return s.inside(
 func (s *searcher) tops(x *skein.Session, p string) (all []string) {
 	same, known := s.same(x)
 	at := top(x)
-	if linked := linkedTree(at); linked != "" && s.belongs(x) {
-		all = append(all, linked)
+	if s.belongs(x) {
+		all = append(all, linkedTrees(at)...)
 	}
 	if s.root != "" {
 		all = append(all, edits.Slashed(s.root))
@@ -77,15 +86,21 @@ func (s *searcher) tops(x *skein.Session, p string) (all []string) {
 	return all
 }
 
-// linkedTree returns the top of the linked working tree that a folder is in, where
-// programs put them: NAME in a folder worktrees; "" if it is in none.
-func linkedTree(dir string) string {
-	before, after, ok := strings.Cut(dir, "/worktrees/")
-	if !ok {
-		return ""
+// linkedTrees returns what may be the top of the linked working tree that a folder is in, where
+// programs put them: NAME in a folder worktrees or workspaces, or a folder in NAME.
+func linkedTrees(dir string) (all []string) {
+	for _, of := range []string{"/worktrees/", "/workspaces/"} {
+		before, after, ok := strings.Cut(dir, of)
+		if !ok {
+			continue
+		}
+		names := strings.SplitN(after, "/", 3)
+		if len(names) > 1 {
+			all = append(all, before+of+names[0]+"/"+names[1])
+		}
+		all = append(all, before+of+names[0])
 	}
-	name, _, _ := strings.Cut(after, "/")
-	return before + "/worktrees/" + name
+	return all
 }
 
 // top is the folder that a session calls its project.
