@@ -98,7 +98,7 @@ func (o *SearchOptions) Run(ctx context.Context, j *job.Job, args []string) erro
 		return err
 	}
 	if search.Empty(&q) {
-		return fault.Usage("search needs a QUERY")
+		return fault.Usage("skein search needs a QUERY")
 	}
 	return o.find(ctx, j, strings.Join(args, " "), q)
 }

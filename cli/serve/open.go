@@ -149,7 +149,7 @@ func startServer(ctx context.Context, j *job.Job) (string, error) {
 		return "", err
 	}
 	log := serverFile(j) + ".log"
-	d := config.Detached{Args: []string{"--store", j.Place.Path, "serve", "--listen", listen, "--log", "text"}, Dir: j.Dirs.Home, Output: log}
+	d := config.Detached{Args: []string{"--store", j.Place.Path, "serve", "--listen", listen}, Dir: j.Dirs.Home, Output: log}
 	if err := j.Detach(d); err != nil {
 		return "", fmt.Errorf("start a server: %w", err)
 	}

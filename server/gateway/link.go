@@ -24,7 +24,7 @@ func Find(ctx context.Context, s skein.Store, u skein.User, key string) (skein.S
 			return found, err
 		}
 	}
-	return skein.Session{}, fmt.Errorf("%w: no messages under %q yet", skein.ErrNotFound, key)
+	return skein.Session{}, fmt.Errorf("key %q %w: no message has come under it yet", key, skein.ErrNotFound)
 }
 
 // Link joins the place with this key to session id, and removes the link to any

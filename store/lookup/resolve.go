@@ -66,7 +66,7 @@ func newResolver(ctx context.Context, s skein.Store, name string, f skein.Filter
 // finds that finds a session.
 func (r *resolver) first(finds ...func() (candidates, error)) (skein.Session, error) {
 	if strings.TrimSpace(r.name) == "" {
-		return skein.Session{}, skein.Invalidf("the name is empty")
+		return skein.Session{}, skein.Invalidf("name: it is empty")
 	}
 	if id := skein.SessionID(r.name); id.Check() == nil {
 		if found, err := r.store.Session(r.ctx, id); !errors.Is(err, skein.ErrNotFound) {

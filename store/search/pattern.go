@@ -51,22 +51,27 @@ func newPattern(q *skein.Query) (*pattern, error) {
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
-		return nil, skein.Invalidf("regular expression %q: %v", expr, err)
+		return nil, malformed(expr, err)
 	}
 	p.Regexp = re
 	p.begins, _ = re.LiteralPrefix()
 	return p, nil
 }
 
+// malformed returns an error that says what is wrong with a regular expression.
+func malformed(expr string, err error) error {
+	return skein.Invalidf("regular expression %q: %s", expr, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+}
+
 // instructions returns how many instructions a regular expression is compiled to.
 func instructions(expr string) (int, error) {
 	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
-		return 0, skein.Invalidf("regular expression %q: %v", expr, err)
+		return 0, malformed(expr, err)
 	}
 	program, err := syntax.Compile(parsed.Simplify())
 	if err != nil {
-		return 0, skein.Invalidf("regular expression %q: %v", expr, err)
+		return 0, malformed(expr, err)
 	}
 	if n := len(program.Inst); n > maxProgram {
 		return 0, skein.Invalidf("regular expression %q: it is too long, written out it has %d steps, and at most %d are allowed; repeat less", expr, n, maxProgram)
