@@ -43,7 +43,8 @@ const patience = 2 * time.Second
 // openIn returns what a session's agent asks for, if the session is open in an editor
 // and the visitor may answer.
 func (s permissionPages) openIn(ctx context.Context, one skein.Session) (all []editorQuestion) {
-	if door.From(ctx).Scope < door.Answer {
+	scope := door.From(ctx).Scope
+	if scope < door.Answer {
 		return nil
 	}
 	within, cancel := context.WithTimeout(ctx, patience)
@@ -60,6 +61,9 @@ func (s permissionPages) openIn(ctx context.Context, one skein.Session) (all []e
 		_ = json.Unmarshal(a.Params, &p) // then it has no title and offers nothing
 		open := editorQuestion{ID: a.Name, Text: s.Redact(p.ToolCall.Title)}
 		for _, o := range p.Options {
+			if scope < door.Write && !live.DecidesOnce(o.Kind) {
+				continue
+			}
 			open.Options = append(open.Options, editorOption{o.OptionID, s.Redact(o.Name), o.Kind})
 		}
 		all = append(all, open)
@@ -75,7 +79,7 @@ func (s permissionPages) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	v, done := door.From(r.Context()), ""
 	result := skein.MustJSON(map[string]any{"outcome": map[string]string{"outcome": "selected", "optionId": r.PostFormValue("option")}})
-	err := s.Live.Of(one.User).Answer(r.Context(), one.ID, v.Name(), r.PostFormValue("permission"), result)
+	err := s.Live.Of(one.User).Answer(r.Context(), one.ID, v.Name(), live.Wish{Answer: r.PostFormValue("permission"), Result: result, Once: v.Scope < door.Write})
 	switch {
 	case errors.Is(err, live.ErrAnswered):
 		done = fmt.Sprintf("Your answer came too late: %v.", err)

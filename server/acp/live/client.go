@@ -66,12 +66,12 @@ func (s Sockets) Asked(ctx context.Context, id skein.SessionID) ([]OpenPermissio
 	return t.Welcome.Asked, nil
 }
 
-// Answer gives the answer to what an agent asks for in a live session; by says whose it
-// is. It has been stored when Answer returns.
+// Answer gives w, the answer to what an agent asks for, in a live session; by says whose
+// it is. It has been stored when Answer returns.
 //
 // The error wraps [ErrAnswered] if somebody else was faster, and [skein.ErrNotFound] if
 // no process that is reached here has the session.
-func (s Sockets) Answer(ctx context.Context, id skein.SessionID, by, name string, result json.RawMessage) error {
+func (s Sockets) Answer(ctx context.Context, id skein.SessionID, by string, w Wish) error {
 	t, err := s.Attach(ctx, id, Attach{By: by, Brief: true})
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s Sockets) Answer(ctx context.Context, id skein.SessionID, by, name string
 			_, err = t.Read()
 		}
 	})
-	_, err = t.Ask(ctx, Wish{Answer: name, Result: result})
+	_, err = t.Ask(ctx, w)
 	t.Close()
 	reading.Wait()
 	return err

@@ -205,7 +205,7 @@ func (g *guest) write(l any) error {
 func (h *SessionHub) grant(g *guest, w *Wish) (result any, err error) {
 	switch {
 	case w.Answer != "":
-		return struct{}{}, h.answer(w.Answer, w.Result, g.by)
+		return struct{}{}, h.answer(w, g.by)
 	case w.Cancel:
 		return struct{}{}, h.cancel(g.by)
 	case len(w.Prompt) > 0:
@@ -226,12 +226,12 @@ func (h *SessionHub) grant(g *guest, w *Wish) (result any, err error) {
 }
 
 // answer gives the agent the answer to a permission, unless it has one.
-func (h *SessionHub) answer(name string, result json.RawMessage, by string) error {
+func (h *SessionHub) answer(w *Wish, by string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p := h.find(name)
+	p := h.find(w.Answer)
 	if p == nil {
-		return fmt.Errorf("permission %s: %w: it is not asked for", name, skein.ErrNotFound)
+		return fmt.Errorf("permission %s: %w: it is not asked for", w.Answer, skein.ErrNotFound)
 	}
 	for p.deciding && p.decision == nil && !h.closed {
 		h.changed.Wait()
@@ -239,13 +239,17 @@ func (h *SessionHub) answer(name string, result json.RawMessage, by string) erro
 	if p.decision != nil {
 		return late(p)
 	}
-	d := decisionOf(p.params, result, by)
+	params := p.params
+	if w.Once {
+		params = OfferOnce(params)
+	}
+	d := decisionOf(params, w.Result, by)
 	if d.Outcome == "selected" && d.Name == "" {
 		return fmt.Errorf("option %q: %w: the agent does not offer it", d.Option, skein.ErrInvalid)
 	}
 	p.deciding = true
 	h.mu.Unlock()
-	err := h.owner.Decide(p.id, result, by)
+	err := h.owner.Decide(p.id, w.Result, by)
 	h.mu.Lock()
 	p.deciding = false
 	h.changed.Broadcast()
@@ -287,7 +291,7 @@ func (h *SessionHub) cancel(by string) error {
 	err := h.owner.Cancel(by)
 	for _, p := range asked {
 		// Whoever was faster has answered it.
-		_ = h.answer(p.name, json.RawMessage(`{"outcome":{"outcome":"cancelled"}}`), by) //nolint:errcheck // see above
+		_ = h.answer(&Wish{Answer: p.name, Result: json.RawMessage(`{"outcome":{"outcome":"cancelled"}}`)}, by) //nolint:errcheck // see above
 	}
 	return err
 }

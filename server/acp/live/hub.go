@@ -315,3 +315,29 @@ func decisionOf(params, result []byte, by string) PermissionDecision {
 	}
 	return d
 }
+
+// DecidesOnce reports whether an option of this kind decides only about the call that is
+// asked for. The others decide about later calls too.
+func DecidesOnce(kind string) bool { return kind == "allow_once" || kind == "reject_once" }
+
+// OfferOnce returns the params of a request for a permission without the options that
+// decide about later calls too.
+func OfferOnce(params json.RawMessage) json.RawMessage {
+	var p map[string]json.RawMessage
+	var offered []json.RawMessage
+	if json.Unmarshal(params, &p) != nil || json.Unmarshal(p["options"], &offered) != nil {
+		return params // it offers none
+	}
+	once := []json.RawMessage{}
+	for _, o := range offered {
+		var option struct{ Kind string }
+		if json.Unmarshal(o, &option) == nil && DecidesOnce(option.Kind) {
+			once = append(once, o)
+		}
+	}
+	if len(once) == len(offered) {
+		return params
+	}
+	p["options"] = skein.MustJSON(once)
+	return skein.MustJSON(p)
+}

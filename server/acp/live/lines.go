@@ -70,6 +70,7 @@ type Line struct {
 type Wish struct {
 	ID     int64           `json:"id"`
 	Answer string          `json:"answer,omitempty"` // a permission that was asked for
+	Once   bool            `json:"once,omitempty"`   // the answer may decide only about the call that is asked for
 	Prompt json.RawMessage `json:"prompt,omitempty"` // content blocks
 	Cancel bool            `json:"cancel,omitempty"` // the turn
 	Result json.RawMessage `json:"result,omitempty"` // of the answer

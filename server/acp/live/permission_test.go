@@ -51,16 +51,16 @@ func TestAPermissionIsAnsweredWithoutWatching(t *testing.T) {
 	h.Close()
 	h = opens(t, at, "h2", d)
 	h.Ask("8", []byte(permission))
-	if err := at.Answer(t.Context(), "s", "ann", asked[0].Name, ok); err == nil {
+	if err := at.Answer(t.Context(), "s", "ann", Wish{Answer: asked[0].Name, Result: ok}); err == nil {
 		t.Errorf("an answer to what an earlier process asked is taken for another question: %v", d.took)
 	}
 	if asked, err = at.Asked(t.Context(), "s"); err != nil || len(asked) != 1 {
 		t.Fatalf("the session asks %v, %v; want one permission", asked, err)
 	}
-	if err := at.Answer(t.Context(), "s", "ann", asked[0].Name, ok); err != nil {
+	if err := at.Answer(t.Context(), "s", "ann", Wish{Answer: asked[0].Name, Result: ok}); err != nil {
 		t.Fatal(err)
 	}
-	if err := at.Answer(t.Context(), "s", "bob", asked[0].Name, ok); !errors.Is(err, ErrAnswered) {
+	if err := at.Answer(t.Context(), "s", "bob", Wish{Answer: asked[0].Name, Result: ok}); !errors.Is(err, ErrAnswered) {
 		t.Errorf("the second answer: %v, want %v", err, ErrAnswered)
 	}
 	if len(d.took) != 1 || d.took[0] != "8 by ann" {
@@ -68,5 +68,38 @@ func TestAPermissionIsAnsweredWithoutWatching(t *testing.T) {
 	}
 	if asked, err = at.Asked(t.Context(), "s"); err != nil || len(asked) > 0 {
 		t.Errorf("then the session asks %v, %v", asked, err)
+	}
+}
+
+// Who may answer only for the call that is asked for is not offered, and cannot choose,
+// what decides about later calls too.
+func TestAnAnswerForOneCallDecidesAboutNoOther(t *testing.T) {
+	const asks = `{"toolCall":{"toolCallId":"c1"},"options":[{"optionId":"y","name":"Allow","kind":"allow_once"},{"optionId":"a","name":"Always","kind":"allow_always"},
+		{"optionId":"n","name":"No","kind":"reject_once"},{"optionId":"x","name":"Never","kind":"reject_always"},{"optionId":"?","name":"Who knows"}]}`
+	at, d := Sockets{Dir: t.TempDir(), Store: "x"}, &decider{}
+	h := opens(t, at, "h1", d)
+	h.Ask("7", []byte(asks))
+	asked, err := at.Asked(t.Context(), "s")
+	if err != nil || len(asked) != 1 {
+		t.Fatalf("the session asks %v, %v; want one permission", asked, err)
+	}
+	var offer struct{ Options []struct{ OptionID string } }
+	if err := json.Unmarshal(OfferOnce(asked[0].Params), &offer); err != nil || len(offer.Options) != 2 || offer.Options[0].OptionID != "y" || offer.Options[1].OptionID != "n" {
+		t.Errorf("offered for one call: %v, %v; want y and n", offer, err)
+	}
+	choose := func(option string) error {
+		result := skein.MustJSON(map[string]any{"outcome": map[string]string{"outcome": "selected", "optionId": option}})
+		return at.Answer(t.Context(), "s", "phone", Wish{Answer: asked[0].Name, Result: result, Once: true})
+	}
+	for _, option := range []string{"a", "x", "?"} {
+		if err := choose(option); err == nil {
+			t.Errorf("an answer for one call chooses %q, want an error", option)
+		}
+	}
+	if len(d.took) > 0 {
+		t.Errorf("the agent was answered %v", d.took)
+	}
+	if err := choose("y"); err != nil || len(d.took) != 1 {
+		t.Errorf("allow once: %v, and the agent was answered %v", err, d.took)
 	}
 }

@@ -262,7 +262,7 @@ func (c *acpClient) answered(ctx context.Context, v door.Visitor, m rpcMessage) 
 		return err
 	}
 	w.answering(name, true)
-	if _, err = w.ask(ctx, live.Wish{Answer: name, Result: result}); err != nil {
+	if _, err = w.ask(ctx, live.Wish{Answer: name, Result: result, Once: v.Scope < door.Write}); err != nil {
 		w.answering(name, false)
 	}
 	return err

@@ -295,6 +295,9 @@ func (w *watching) line(hub *live.Attachment, l live.Line) {
 	switch {
 	case l.Ask != "":
 		if w.v.Scope >= door.Answer {
+			if w.v.Scope < door.Write {
+				l.Params = live.OfferOnce(l.Params)
+			}
 			if w.veils() {
 				l.Params = w.Redact.JSON(l.Params)
 			}
