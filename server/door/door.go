@@ -305,6 +305,9 @@ func (d *Door) stranger(w http.ResponseWriter, r *http.Request, route Route, wro
 		loginRoutes{d}.comeAgain(w, r)
 		return
 	}
+	if _, shown := d.shown(r); shown {
+		forgetPages(w) // the login was ended elsewhere, or has expired
+	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="skein"`)
 	if route.Page && d.Form != nil {
 		d.Form.ServeHTTP(w, r)

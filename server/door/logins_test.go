@@ -110,8 +110,12 @@ func TestAnEndedLoginIsEndedOnEveryServerAndAfterARestart(t *testing.T) {
 			_, restarted := at.open(t)
 			for where, h := range map[string]http.Handler{"here": here, "elsewhere": there, "after a restart": restarted} {
 				for what, c := range map[string]*http.Cookie{"was logged out": out, "was ended": ended} {
-					if w := with(h, c, "GET", "/who"); w.Code != http.StatusUnauthorized {
+					w := with(h, c, "GET", "/who")
+					if w.Code != http.StatusUnauthorized {
 						t.Errorf("GET %s with a login that %s = %d, want 401", where, what, w.Code)
+					}
+					if got := w.Header().Get("Clear-Site-Data"); got != `"cache"` {
+						t.Errorf("GET %s with a login that %s: Clear-Site-Data is %q, so the browser keeps its pages", where, what, got)
 					}
 				}
 				if w := with(h, kept, "GET", "/who"); w.Code != http.StatusOK {

@@ -146,6 +146,10 @@ const againPage = `<!doctype html>
 </html>
 `
 
+// forgetPages makes the browser remove the pages that it keeps, to ask whether they are
+// still the same.
+func forgetPages(w http.ResponseWriter) { w.Header().Set("Clear-Site-Data", `"cache"`) }
+
 // leave ends a login, including for anybody with a copy of the cookie.
 func (l loginRoutes) leave(w http.ResponseWriter, r *http.Request) {
 	v := From(r.Context())
@@ -160,6 +164,6 @@ func (l loginRoutes) leave(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	http.SetCookie(w, v.Cookie(loginCookie, "", 0))
-	w.Header().Set("Clear-Site-Data", `"cache"`) // the browser keeps pages, to ask whether they are still the same
+	forgetPages(w)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
