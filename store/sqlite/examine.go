@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -56,11 +57,12 @@ func (ex *exam) read(f func(*engine.Conn) error) error { return ex.s.read(ex.ctx
 
 func (ex *exam) version(area string) error {
 	var v string
+	var made int64
 	err := ex.read(func(c *engine.Conn) error {
-		_, err := c.One(`SELECT sqlite_version()`, nil, &v)
+		_, err := c.One(`SELECT sqlite_version(), (SELECT user_version FROM pragma_user_version)`, nil, &v, &made)
 		return err
 	})
-	ex.Fine(area, "SQLite %s, schema %d, %s", v, ex.s.steps.Version(), ex.s.path)
+	ex.Fine(area, "SQLite %s, schema %d, %s", v, made, ex.s.path)
 	return err
 }
 
@@ -269,11 +271,79 @@ func (ex *exam) index(area string) error {
 	if err != nil {
 		return err
 	}
+	if err := ex.edits(area); err != nil {
+		return err
+	}
 	if err := ex.purgeQueue(area); err != nil {
 		return err
 	}
 	ex.Fine(area, "the search index agrees with the texts; %s", waiting)
 	return nil
+}
+
+const (
+	editsPage   = 5000 // events that are read in one go to compare their edits with the index
+	editsAtOnce = 100  // those that one transaction compares again, or puts in again
+)
+
+// edits compares the index of edits with the calls of the events that were put in. What
+// others change meanwhile may look wrong at first.
+func (ex *exam) edits(area string) error {
+	var suspects []int64
+	for after := int64(0); ; {
+		var last int64
+		err := ex.read(func(c *engine.Conn) (err error) {
+			last, err = textindex.WrongEdits(c, ex.s.pack, after, editsPage, func(event int64) error {
+				suspects = append(suspects, event)
+				return nil
+			})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if last == after {
+			break
+		}
+		after = last
+	}
+	var wrong []int64
+	for some := range slices.Chunk(suspects, editsAtOnce) {
+		err := ex.s.change(ex.ctx, func(t *txn.Tx) error {
+			for _, event := range some {
+				_, err := textindex.WrongEdits(t.Conn, ex.s.pack, event-1, 1, func(event int64) error {
+					wrong = append(wrong, event)
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Text: fmt.Sprintf("the index of edits disagrees with %s; it can be made again from them", inspect.Count(len(wrong), "event"))}, func() error {
+		for some := range slices.Chunk(wrong, editsAtOnce) {
+			err := ex.s.change(context.Background(), func(t *txn.Tx) error {
+				for _, event := range some {
+					if err := textindex.MendEdits(t, ex.s.pack, event); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // rebuildIndex rebuilds the index, step by step; meanwhile searches scan.

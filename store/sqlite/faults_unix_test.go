@@ -17,6 +17,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/disktest"
 	"github.com/skein-dev/skein/store/sqlite"
+	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
 // fill appends to session a until that fails, and returns the error and how
@@ -223,12 +224,37 @@ func smallDisk(t *testing.T, size string) (dir string) {
 
 // This user may not write to the folder and the file.
 func TestReadOnlyFolderIsRead(t *testing.T) {
+	readsUnwritable(t, func(string) {})
+}
+
+// A file that cannot be migrated where it is can be read there nevertheless.
+func TestReadOnlyFolderOfAnEarlierSchemaIsRead(t *testing.T) {
+	readsUnwritable(t, func(name string) {
+		d, err := engine.Driver()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := engine.Connect(d, engine.DSN(name, "mode=rw"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.Script(`DROP TRIGGER events_edited; DROP TRIGGER events_out_of_edits; DROP TABLE edits; DROP TABLE edits_fed; PRAGMA user_version = 1`)
+		if err := errors.Join(err, c.Close()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// readsUnwritable has another user read a store whose file was prepared.
+func readsUnwritable(t *testing.T, prepare func(name string)) {
+	t.Helper()
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
 	name := filepath.Join(data, "x.db")
 	s := open(t, name)
 	add(t, s, "a", created(), user("some text"))
 	shut(t, s)
+	prepare(name)
 	if err := os.RemoveAll(name + "-locks"); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/edits"
+	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/schema"
 	"github.com/skein-dev/skein/store/sqlite/txn"
@@ -346,5 +347,63 @@ func TestEditsAreFoundAfterTheNewestEventsAreGone(t *testing.T) {
 	}
 	if found != 1 {
 		t.Errorf("%d messages are found by their file, want 1", found)
+	}
+}
+
+// An index of edits that lacks a line, or has one of nobody's, is found and made right.
+func TestExamineFindsAndMendsTheIndexOfEdits(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // nothing is lost
+	write := func(path string) skein.Event {
+		return skein.Say(3, skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{{Kind: skein.PartCall, Call: &skein.Call{
+			ID: "c", Name: "write", Input: skein.MustJSON(map[string]string{"path": path, "content": "package main"}),
+		}}}})
+	}
+	now := skein.Amended{Seq: 2, Payload: write("/p/b.go").Payload}
+	if _, err := skein.Add(t.Context(), s, "a", skein.NewEvent(skein.KindCreated, 1, skein.Created{}), write("/p/a.go"), write("/p/c.go"), skein.Say(4, skein.UserSays("thanks"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.indexAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := skein.Add(t.Context(), s, "a", skein.NewEvent(skein.KindAmended, 5, now)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.indexAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	damaged := func(repair bool) (n int) {
+		t.Helper()
+		for f, err := range s.Examine(t.Context(), inspect.Examination{Repair: repair}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Area == "index" && f.Level != inspect.Fine {
+				n++
+			}
+		}
+		return n
+	}
+	if n := damaged(false); n > 0 {
+		t.Fatalf("an intact index: %d findings, want none", n)
+	}
+	for what, q := range map[string]string{
+		"a line is missing":                 `DELETE FROM edits WHERE event = 3`,
+		"a line that the call does not add": `INSERT INTO edits (key, event) VALUES (17, 3)`,
+		"a line of a message without calls": `INSERT INTO edits (key, event) VALUES (17, 4)`,
+	} {
+		if err := s.change(t.Context(), func(t *txn.Tx) error { _, _, err := t.Exec(q); return err }); err != nil {
+			t.Fatal(err)
+		}
+		if n := damaged(false); n != 1 {
+			t.Errorf("%s: %d findings, want 1", what, n)
+		}
+		damaged(true)
+		if n := damaged(false); n > 0 {
+			t.Errorf("%s: %d findings after the repair, want none", what, n)
+		}
 	}
 }

@@ -193,9 +193,7 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 		return err
 	}
 	c.turns = room.NewSemaphore(largeAtOnce)
-	c.readers = engine.NewPool(readConns, c.inPlace, func() (*engine.Conn, error) {
-		return c.dial(c.readMode(), "PRAGMA busy_timeout = 5000", "PRAGMA cache_size = -16000", "PRAGMA mmap_size = 0", "PRAGMA query_only = 1", "PRAGMA trusted_schema = 0")
-	})
+	c.readers = engine.NewPool(readConns, c.inPlace, c.dialReader)
 	if err := c.openFiles(ctx, d, o); err != nil {
 		return err
 	}
@@ -238,7 +236,7 @@ func (c *core) openFiles(ctx context.Context, d driver.Driver, o Options) error 
 		Pack: c.pack, Patience: o.Patience, Changed: c.wake, Blocked: func(d time.Duration) error { return host.BlockedBy(c.path, d) },
 		InPlace: c.inPlace, MarkLog: c.paths.MarkLog, LogPages: &c.disk.logPages, Fits: c.disk.fits, Schema: &c.schema,
 	})
-	c.readOnly, c.mode = nil, "mode=rw"
+	c.readOnly, c.mode = nil, writingMode
 	return nil
 }
 
@@ -261,6 +259,27 @@ func (c *core) inPlace() error {
 	}
 	return err
 }
+
+// dialReader connects for reading. A file of an earlier schema that cannot be written to
+// is read as it is.
+func (c *core) dialReader() (*engine.Conn, error) {
+	mode := c.readMode()
+	conn, err := c.dial(mode, "PRAGMA busy_timeout = 5000", "PRAGMA cache_size = -16000", "PRAGMA mmap_size = 0", "PRAGMA query_only = 1", "PRAGMA trusted_schema = 0")
+	if err != nil || mode == writingMode {
+		return conn, err
+	}
+	v, err := schema.FileVersion(conn)
+	if script, _ := c.steps.StandIns(v); err == nil && script != "" {
+		err = conn.Script("PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; " + script + "PRAGMA query_only = 1")
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// writingMode is the mode in which a file is opened that can be written to.
+const writingMode = "mode=rw"
 
 // dial opens a connection to the file, which must be the one that the store has
 // opened: closing the last connection to another file would apply the log beside it.

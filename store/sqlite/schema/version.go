@@ -51,6 +51,26 @@ func (s Steps) refuse(v int64, err error) error {
 	return err
 }
 
+// standIns create, for a connection that only reads, what the step after a version adds:
+// without it, a file of that version could not be read until it was migrated, and on a
+// read-only disk never. An empty index says that it is behind, so that nobody relies on it.
+var standIns = map[int64]string{
+	1: `CREATE TEMP TABLE edits (key INTEGER NOT NULL, event INTEGER NOT NULL);
+		CREATE TEMP TABLE edits_fed AS SELECT 1 AS one, 0 AS upto`,
+}
+
+// StandIns returns a script that lets a connection read a file of version v as one of
+// schema s, and false if that cannot be done.
+func (s Steps) StandIns(v int64) (script string, ok bool) {
+	for ; v < s.Version(); v++ {
+		if standIns[v] == "" {
+			return "", false
+		}
+		script += standIns[v] + ";\n"
+	}
+	return script, true
+}
+
 // Same returns an error if another program has brought the file to schema v since it
 // was opened, because what this one would write does not fit. v is 0 if unknown.
 // The error wraps [skein.ErrNewer] or [skein.ErrReplaced].
@@ -129,11 +149,12 @@ func ReadOnlyMode(d driver.Driver, path string, s Steps) (string, error) {
 			continue
 		}
 		v, err := FileVersion(c)
-		if err == nil && v < s.Version() {
-			err = fmt.Errorf("%w: schema %d must first be brought to %d", skein.ErrReadOnly, v, s.Version())
-		}
+		_, reads := s.StandIns(v)
 		cerr := c.Close()
-		if err == nil && cerr == nil {
+		switch {
+		case err == nil && !reads:
+			return "", errors.Join(fmt.Errorf("%w: the file has schema %d, and cannot be brought to %d, which this program reads, where it is: copy it to a folder that can be written to", skein.ErrReadOnly, v, s.Version()), cerr)
+		case err == nil && cerr == nil:
 			return mode, nil
 		}
 		errs = append(errs, err, cerr)

@@ -58,7 +58,7 @@ func eachEdits(t *txn.Tx, p *pack.Packer, where string, args []any, then func(ev
 		if err := engine.Scan(row[columns.EventWidth:], []any{&id}); err != nil {
 			return err
 		}
-		keys, size, err := keysOf(t, p, id, row[:columns.EventWidth])
+		keys, size, err := keysOf(t.Conn, p, id, row[:columns.EventWidth])
 		if err != nil {
 			return err
 		}
@@ -78,23 +78,99 @@ func eachEdits(t *txn.Tx, p *pack.Packer, where string, args []any, then func(ev
 
 // keysOf returns the keys of what is live in an event's place, and the size of the event.
 // A damaged one has no keys.
-func keysOf(t *txn.Tx, p *pack.Packer, id int64, row []driver.Value) (keys []edits.IndexKey, size int, err error) {
-	e, _, err := columns.ScanEvent(p, row)
-	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
-		return nil, 0, nil
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	live, err := eventlog.LiveEvent(t.Conn, id, e)
+func keysOf(c *engine.Conn, p *pack.Packer, id int64, row []driver.Value) (keys []edits.IndexKey, size int, err error) {
+	e, live, err := liveOf(c, p, id, row)
 	if err != nil || live == nil {
 		return nil, len(e.Payload), err
 	}
-	var m skein.Message
-	if json.Unmarshal(live.Payload, &m) == nil {
-		keys = edits.KeysOf(&m)
+	return keysIn(live), len(e.Payload), nil
+}
+
+// liveOf returns an event, and what is live in its place: nil if it was withdrawn or is
+// damaged.
+func liveOf(c *engine.Conn, p *pack.Packer, id int64, row []driver.Value) (e skein.Event, live *skein.Event, err error) {
+	e, _, err = columns.ScanEvent(p, row)
+	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
+		return skein.Event{}, nil, nil
 	}
-	return keys, len(e.Payload), nil
+	if err != nil {
+		return e, nil, err
+	}
+	live, err = eventlog.LiveEvent(c, id, e)
+	return e, live, err
+}
+
+func keysIn(e *skein.Event) []edits.IndexKey {
+	var m skein.Message
+	if json.Unmarshal(e.Payload, &m) != nil {
+		return nil
+	}
+	return edits.KeysOf(&m)
+}
+
+// WrongEdits calls wrong with those of the next events, most at most, for which the index
+// of edits lacks a key, or has one that is not theirs. It returns the last that it looked
+// at; after if there are no more. The error is wrong's or the driver's.
+func WrongEdits(c *engine.Conn, p *pack.Packer, after, most int64, wrong func(event int64) error) (last int64, err error) {
+	if _, err := c.One(`SELECT max(min(upto, ? + ?), ?) FROM edits_fed`, []any{after, most, after}, &last); err != nil || last == after {
+		return after, err
+	}
+	err = c.Query(`SELECT `+columns.EventColumns+`, e.id FROM events e WHERE e.id > ? AND e.id <= ?`+editing+` ORDER BY e.id`, []any{after, last}, func(row []driver.Value) error {
+		var id int64
+		if err := engine.Scan(row[columns.EventWidth:], []any{&id}); err != nil {
+			return err
+		}
+		if misfits, err := misfit(c, p, id, row[:columns.EventWidth]); err != nil || !misfits {
+			return err
+		}
+		return wrong(id)
+	})
+	if err != nil {
+		return last, err
+	}
+	return last, c.Query(`SELECT DISTINCT d.event FROM edits d WHERE d.event > ? AND d.event <= ? AND NOT EXISTS (SELECT 1 FROM events e WHERE e.id = d.event`+editing+`)`, []any{after, last}, func(row []driver.Value) error {
+		var id int64
+		if err := engine.Scan(row, []any{&id}); err != nil {
+			return err
+		}
+		return wrong(id)
+	})
+}
+
+// misfit reports whether the index of edits lacks a key of an event, or has one that it
+// never had: those that it had before it was amended may still be there.
+func misfit(c *engine.Conn, p *pack.Packer, id int64, row []driver.Value) (bool, error) {
+	e, live, err := liveOf(c, p, id, row)
+	if err != nil || e.Seq == 0 { // damaged
+		return false, err
+	}
+	needs, may := map[edits.IndexKey]bool{}, map[edits.IndexKey]bool{}
+	for _, k := range keysIn(&e) {
+		may[k] = true
+	}
+	if live != nil {
+		for _, k := range keysIn(live) {
+			needs[k], may[k] = true, true
+		}
+	}
+	strange := false
+	err = c.Query(`SELECT key FROM edits WHERE event = ?`, []any{id}, func(row []driver.Value) error {
+		var key int64
+		err := engine.Scan(row, []any{&key})
+		delete(needs, edits.IndexKey(key))
+		strange = strange || !may[edits.IndexKey(key)]
+		return err
+	})
+	return strange || len(needs) > 0, err
+}
+
+// MendEdits makes what the index of edits has for an event anew, if the event has been put
+// in. The error is the driver's.
+func MendEdits(t *txn.Tx, p *pack.Packer, event int64) error {
+	if _, _, err := t.Exec(`DELETE FROM edits WHERE event = ?`, event); err != nil {
+		return err
+	}
+	return PutEdits(t, p, event)
 }
 
 // PutEdits puts an event whose payload has changed into the index of edits again, if it
