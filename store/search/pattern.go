@@ -18,7 +18,9 @@ const (
 	maxProgram = 5000     // instructions that it is compiled to
 
 	byteWork = 40 * time.Nanosecond // work for one byte
-	stepWork = 5 * time.Nanosecond  // and for each instruction, at worst
+	stepWork = 5 * time.Nanosecond  // and for each instruction, usually
+	mostWork = 20 * time.Nanosecond // and in large programs: repetitions such as (a?){900} do all of them for each byte
+	large    = 500                  // instructions of a large program
 	blind    = 5 * time.Millisecond // the longest work that is not interrupted
 	gulp     = 1 << 10              // bytes that are read between two checks of the budget
 )
@@ -47,7 +49,11 @@ func newPattern(q *skein.Query) (*pattern, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.each = max(p.each, time.Duration(n)*stepWork)
+		step := stepWork
+		if n > large {
+			step = mostWork
+		}
+		p.each = max(p.each, time.Duration(n)*step)
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {

@@ -81,3 +81,12 @@ func TestWidenGoesOnUntilAllWasLookedAt(t *testing.T) {
 		}
 	}
 }
+
+// A repetition of what may be missing does all of its steps for each byte: 30 µs or more
+// for this one. The work that is counted must not be less.
+func TestLargePatternsAreCountedAtTheirWorst(t *testing.T) {
+	b := search.NewBudget(t.Context(), 100*time.Millisecond)
+	if matcher(t, skein.Query{Regex: "((a?){100}){9}z"}).Within(b).MatchesText(strings.Repeat("a", 4096)) || !b.Spent() {
+		t.Errorf("a budget of 100 ms has %v left after 4096 bytes, want none", b.Left())
+	}
+}
