@@ -56,17 +56,19 @@ func (s Steps) refuse(v int64, err error) error {
 // read-only disk never. An empty index says that it is behind, so that nobody relies on it.
 var standIns = map[int64]string{
 	1: `CREATE TEMP TABLE edits (key INTEGER NOT NULL, event INTEGER NOT NULL);
-		CREATE TEMP TABLE edits_fed AS SELECT 1 AS one, 0 AS upto`,
+		CREATE TEMP TABLE edits_fed AS SELECT 1 AS one, 0 AS upto;`,
+	2: ``, // the tables are the same
 }
 
 // StandIns returns a script that lets a connection read a file of version v as one of
 // schema s, and false if that cannot be done.
 func (s Steps) StandIns(v int64) (script string, ok bool) {
 	for ; v < s.Version(); v++ {
-		if standIns[v] == "" {
+		step, known := standIns[v]
+		if !known {
 			return "", false
 		}
-		script += standIns[v] + ";\n"
+		script += step
 	}
 	return script, true
 }
