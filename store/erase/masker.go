@@ -2,6 +2,7 @@ package erase
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,12 +38,21 @@ func NewMasker(secrets []string) (*Masker, error) {
 // Mask is [Mask] for the secrets of m.
 func (m *Masker) Mask(b []byte) ([]byte, bool) { return Mask(b, m.secrets) }
 
-// Blob looks for secrets in the blob h.
-func (m *Masker) Blob(h skein.Hash, data []byte) {
+// Blob looks for secrets in the blob h; data and err are what reading it gave. A blob that
+// is damaged is noted as not read. Other errors are returned.
+func (m *Masker) Blob(h skein.Hash, data []byte, err error) error {
+	if errors.Is(err, skein.ErrCorrupt) {
+		m.Done.UnreadBlobs = append(m.Done.UnreadBlobs, h)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("blob %s: %w", h, err)
+	}
 	if clean, found := m.Mask(data); found {
 		m.blobs[h] = skein.NewBlob(clean)
 		m.Done.Blobs = len(m.blobs)
 	}
+	return nil
 }
 
 // Replacement returns the blob that replaces h; false if h has no secret.
@@ -84,8 +94,41 @@ func (m *Masker) Records(rs []skein.Record) (changed int) {
 	return changed
 }
 
-// Missing notes that the events from one seq up to, but without, another have no row.
-func (m *Masker) Missing(from, to skein.Seq) {
+// An EventRun is a run of a session's events that a scrub goes through.
+type EventRun[E any] struct {
+	After, Upto skein.Seq
+	Page        func(after skein.Seq) ([]E, error) // the next events after a seq; none if there are none
+	Seq         func(*E) skein.Seq
+}
+
+// Each calls look for each event of s, in order, and notes in m those that have no row.
+// The error is that of Page or of look.
+func (s EventRun[E]) Each(m *Masker, look func(*E) error) error {
+	for after := s.After; after < s.Upto; {
+		page, err := s.Page(after)
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			m.missing(after+1, s.Upto+1)
+			return nil
+		}
+		for i := range page {
+			at := s.Seq(&page[i])
+			m.missing(after+1, min(at, s.Upto+1))
+			if after = at; at > s.Upto {
+				return nil
+			}
+			if err := look(&page[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// missing notes that the events from one seq up to, but without, another have no row.
+func (m *Masker) missing(from, to skein.Seq) {
 	for ; from < to; from++ {
 		m.Done.Unread = append(m.Done.Unread, from)
 	}

@@ -2,6 +2,8 @@ package erase_test
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -32,9 +34,13 @@ func TestAnEventRefersToTheBlobWithoutTheSecret(t *testing.T) {
 	m := newMasker(t, "sk-1234")
 	with, without := skein.NewBlob([]byte("key sk-1234")), skein.NewBlob([]byte("no key"))
 	for range 2 { // events of two segments may refer to the same blob
-		m.Blob(with.Hash, with.Data)
+		if err := m.Blob(with.Hash, with.Data, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
-	m.Blob(without.Hash, without.Data)
+	if err := m.Blob(without.Hash, without.Data, nil); err != nil {
+		t.Fatal(err)
+	}
 	if m.Done.Blobs != 1 {
 		t.Errorf("Done.Blobs = %d, want 1", m.Done.Blobs)
 	}
@@ -54,14 +60,42 @@ func TestTheNoteOfAScrubHasNoSecret(t *testing.T) {
 	m := newMasker(t, "sk-1234")
 	rs := []skein.Record{{Raw: []byte("a sk-1234")}, {Raw: []byte("b"), Damage: "bad sk-1234"}, {Raw: []byte("c")}}
 	m.Done.Records = m.Records(rs)
-	m.Missing(3, 5)
 	if m.Done.Records != 2 || string(rs[0].Raw) != "a *******" || rs[1].Damage != "bad *******" {
 		t.Errorf("Records changed %d, to %q and %q", m.Done.Records, rs[0].Raw, rs[1].Damage)
 	}
-	if !slices.Equal(m.Done.Unread, []skein.Seq{3, 4}) {
-		t.Errorf("Unread = %v, want 3 and 4", m.Done.Unread)
-	}
 	if e := m.Note(0); !strings.Contains(string(e.Payload), `"records":2`) || strings.Contains(string(e.Payload), "sk-1234") {
 		t.Errorf("Note = %s", e.Payload)
+	}
+}
+
+// A blob that is damaged is noted; one that could not be read stops the scrub.
+func TestADamagedBlobIsNotedAsNotRead(t *testing.T) {
+	m := newMasker(t, "sk-1234")
+	if err := m.Blob("h", nil, fmt.Errorf("bad sum: %w", skein.ErrCorrupt)); err != nil || !slices.Equal(m.Done.UnreadBlobs, []skein.Hash{"h"}) {
+		t.Errorf("a damaged blob: %v, UnreadBlobs = %v, want it noted", err, m.Done.UnreadBlobs)
+	}
+	if err := m.Blob("h", nil, io.ErrUnexpectedEOF); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a blob that cannot be read: %v, want the error", err)
+	}
+}
+
+// Each event of a segment is looked at once, and those without a row are noted.
+func TestEventsWithoutARowAreNoted(t *testing.T) {
+	m := newMasker(t, "sk-1234")
+	stored := []skein.Seq{2, 3, 6, 9}
+	var looked []skein.Seq
+	err := erase.EventRun[skein.Seq]{After: 1, Upto: 8, Seq: func(s *skein.Seq) skein.Seq { return *s }, Page: func(after skein.Seq) (page []skein.Seq, err error) {
+		for _, s := range stored {
+			if s > after && len(page) < 2 {
+				page = append(page, s)
+			}
+		}
+		return page, nil
+	}}.Each(m, func(s *skein.Seq) error {
+		looked = append(looked, *s)
+		return nil
+	})
+	if err != nil || !slices.Equal(looked, []skein.Seq{2, 3, 6}) || !slices.Equal(m.Done.Unread, []skein.Seq{4, 5, 7, 8}) {
+		t.Errorf("Each looks at %v, and notes %v, %v, want 2 3 6 and 4 5 7 8", looked, m.Done.Unread, err)
 	}
 }

@@ -29,6 +29,16 @@ func TombOfOrigin(o skein.Origin) [sha256.Size]byte {
 	return sha256.Sum256([]byte("origin\x00" + o.Format + "\x00" + o.Path + "\x00" + o.ID + "\x00"))
 }
 
+// Tombs returns the hashes of the tombstones of a deleted session: of its ID, and of its
+// origin o, if it has one.
+func Tombs(id skein.SessionID, o *skein.Origin) [][sha256.Size]byte {
+	tombs := [][sha256.Size]byte{TombOfID(id)}
+	if o != nil && o.Format != "" {
+		tombs = append(tombs, TombOfOrigin(*o))
+	}
+	return tombs
+}
+
 // A Tombstones is a Store whose tombstones can be copied to another store. All
 // stores make the same tombstones.
 type Tombstones interface {

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -57,8 +56,7 @@ func (s lifecycle) Restore(ctx context.Context, id skein.SessionID) (err error) 
 		return err
 	}
 	if s.keyTaken(&sess.head.Session) {
-		none := ""
-		if err := s.note(sess, skein.NewEvent(skein.KindChanged, now(), skein.Changed{Key: &none})); err != nil {
+		if err := s.note(sess, erase.WithoutKey(now())); err != nil {
 			return err
 		}
 	}
@@ -84,9 +82,8 @@ func (s lifecycle) note(sess *session, e skein.Event) error {
 // Delete implements [skein.Lifecycle].
 func (s lifecycle) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "memory: delete")
-	rules := []skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}
-	if !slices.Contains(rules, d.Children) {
-		return done, fmt.Errorf("%w deletion: children %q", skein.ErrInvalid, d.Children)
+	if err := erase.Valid(d); err != nil {
+		return done, err
 	}
 	if err := s.enter(ctx); err != nil {
 		return done, err
@@ -96,25 +93,16 @@ func (s lifecycle) Delete(ctx context.Context, id skein.SessionID, d skein.Delet
 	if err != nil {
 		return done, err
 	}
+	var held *skein.Holder
 	if l := s.newestLease[id]; l.live() {
-		return done, &skein.LockedError{Session: id, Holder: l.Holder}
+		held = &l.Holder
 	}
-	if err := d.Fits(&sess.head.Session); err != nil {
+	if done, err = erase.Delete(&sess.head.Session, d, held, s.children(sess)); err != nil {
 		return done, err
 	}
-	children := s.children(sess)
-	if len(children) > 0 && d.Children == skein.RefuseChildren {
-		return done, fmt.Errorf("session %s has %d children: %w", id, len(children), skein.ErrRefused)
-	}
 	done.Bytes = s.size(sess)
-	for _, c := range children {
-		switch {
-		case d.Children != skein.BinChildren:
-			done.Children = append(done.Children, c.head.ID)
-		case c.head.Binned == 0:
-			c.head.Binned = now()
-			done.Binned = append(done.Binned, c.head.ID)
-		}
+	for _, c := range done.Binned {
+		s.sessions[c].head.Binned = now()
 	}
 	newParent, moved := s.reparent(sess)
 	if moved > 0 {
@@ -127,13 +115,13 @@ func (s lifecycle) Delete(ctx context.Context, id skein.SessionID, d skein.Delet
 }
 
 // children returns the sessions that sess's delegations started, by ID.
-func (d *data) children(sess *session) (all []*session) {
+func (d *data) children(sess *session) (all []erase.ChildRow) {
 	for _, c := range d.sessions {
 		if p := c.head.Parent; p != nil && p.Why == skein.Child && p.Session == sess.head.ID && c.head.User == sess.head.User {
-			all = append(all, c)
+			all = append(all, erase.ChildRow{ID: c.head.ID, Binned: c.head.Binned != 0})
 		}
 	}
-	slices.SortFunc(all, func(a, b *session) int { return strings.Compare(string(a.head.ID), string(b.head.ID)) })
+	slices.SortFunc(all, func(a, b erase.ChildRow) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	return all
 }
 
@@ -154,8 +142,7 @@ func (d *data) destroy(sess *session, moved int) {
 	maps.DeleteFunc(d.files, func(k fileKey, f *sourceFile) bool { return f.is(k, h) })
 	delete(d.sessions, h.ID)
 	delete(d.newestLease, h.ID)
-	d.putTombstone(h.User, erase.TombOfID(h.ID), now())
-	if h.Origin != nil {
-		d.putTombstone(h.User, erase.TombOfOrigin(*h.Origin), now())
+	for _, t := range erase.Tombs(h.ID, h.Origin) {
+		d.putTombstone(h.User, t, now())
 	}
 }

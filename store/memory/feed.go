@@ -3,19 +3,18 @@ package memory
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/stream"
 )
 
 // Feed implements [skein.Feed]. It scans all events at each step: it is simple, not
 // fast.
 func (s feeds) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {
-		at, err := feedPlace(after)
+		at, err := stream.Place(after)
 		if err != nil {
 			skein.Wrapf(&err, "memory: feed")
 			yield(skein.Fed{}, err)
@@ -32,7 +31,7 @@ func (s feeds) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed
 				return
 			}
 			for _, n := range news {
-				at = n.order
+				at = int64(n.order)
 				if !yield(n.Fed, nil) {
 					return
 				}
@@ -45,21 +44,6 @@ func (s feeds) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed
 	}
 }
 
-// feedPlace returns the number that a cursor stands for; -1 for the end.
-func feedPlace(c skein.Cursor) (int, error) {
-	switch c {
-	case "":
-		return 0, nil
-	case skein.FeedNow:
-		return -1, nil
-	}
-	n, err := strconv.Atoi(string(c))
-	if err != nil || n < 0 || strconv.Itoa(n) != string(c) {
-		return 0, fmt.Errorf("cursor %q: %w", c, skein.ErrInvalid)
-	}
-	return n, nil
-}
-
 type fed struct {
 	order int
 	skein.Fed
@@ -67,21 +51,21 @@ type fed struct {
 
 // fedAfter returns the events that were stored after a position, and a channel
 // that is closed when there are others.
-func (s feeds) fedAfter(ctx context.Context, at int) (all []fed, changed <-chan struct{}, err error) {
+func (s feeds) fedAfter(ctx context.Context, at int64) (all []fed, changed <-chan struct{}, err error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, nil, err
 	}
 	defer s.mu.Unlock()
 	if at < 0 {
-		return []fed{{s.order, skein.Fed{Cursor: skein.Cursor(strconv.Itoa(s.order))}}}, s.changed, nil
+		return []fed{{s.order, skein.Fed{Cursor: stream.Cursor(int64(s.order))}}}, s.changed, nil
 	}
 	for _, sess := range s.sessions {
 		if !s.sees(sess.head.User) {
 			continue
 		}
 		for _, e := range sess.own {
-			if e.order > at {
-				all = append(all, fed{e.order, skein.Fed{Cursor: skein.Cursor(strconv.Itoa(e.order)), Session: sess.head.ID, User: sess.head.User, Event: e.Event}})
+			if int64(e.order) > at {
+				all = append(all, fed{e.order, skein.Fed{Cursor: stream.Cursor(int64(e.order)), Session: sess.head.ID, User: sess.head.User, Event: e.Event}})
 			}
 		}
 	}

@@ -26,7 +26,9 @@ func (s lifecycle) Scrub(ctx context.Context, id skein.SessionID, secrets []stri
 		return done, err
 	}
 	sc := &scrub{view: s.view, Masker: m, user: sess.head.User, events: map[*event]event{}}
-	sc.findBlobs(sess)
+	if err := sc.findBlobs(sess); err != nil {
+		return done, err
+	}
 	if err := sc.findEvents(sess); err != nil {
 		return done, err
 	}
@@ -59,12 +61,15 @@ type scrub struct {
 	events map[*event]event // events that had a secret, and what they become
 }
 
-func (sc *scrub) findBlobs(sess *session) {
+func (sc *scrub) findBlobs(sess *session) error {
 	for e := range sess.shown(sess.head.Last) {
 		for _, h := range e.blobs() {
-			sc.Blob(h, sc.blobs[blobKey{sc.user, h}].data)
+			if err := sc.Blob(h, sc.blobs[blobKey{sc.user, h}].data, nil); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 func (sc *scrub) findEvents(sess *session) error {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/postgres/sqlstate"
 	"github.com/skein-dev/skein/store/postgres/wire"
 )
@@ -40,10 +41,9 @@ func (s lifecycle) Restore(ctx context.Context, id skein.SessionID) (err error) 
 		if err != nil || !taken {
 			return err
 		}
-		none := ""
 		_, err = appends{in}.Append(ctx, skein.Batch{
 			Session: id, After: last,
-			Events: []skein.Event{skein.NewEvent(skein.KindChanged, skein.At(time.Now()), skein.Changed{Key: &none})},
+			Events: []skein.Event{erase.WithoutKey(skein.At(time.Now()))},
 		})
 		if err != nil && (!errors.Is(err, skein.ErrConflict) || try == wire.MaxTries) {
 			return err

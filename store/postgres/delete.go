@@ -2,8 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/erase"
@@ -16,8 +14,8 @@ import (
 // can write; if ctx ends between two steps, maintenance removes the rest.
 func (s lifecycle) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "postgres: delete %s", id)
-	if !slices.Contains([]skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, d.Children) {
-		return done, fmt.Errorf("%w deletion: children %q", skein.ErrInvalid, d.Children)
+	if err := erase.Valid(d); err != nil {
+		return done, err
 	}
 	leave, err := s.enter()
 	if err != nil {
@@ -43,15 +41,21 @@ func (s lifecycle) Delete(ctx context.Context, id skein.SessionID, d skein.Delet
 
 // delete makes a session impossible to find. drain does the rest.
 func (t *tx) delete(id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
-	h, err := t.lockToDelete(id)
+	h, held, err := t.lockToDelete(id)
 	if err != nil {
 		return done, err
 	}
-	if err := d.Fits(&h.Session); err != nil {
+	children, heads, err := t.children(&h)
+	if err != nil {
 		return done, err
 	}
-	if done.Children, done.Binned, err = t.children(&h, d.Children); err != nil {
+	if done, err = erase.Delete(&h.Session, d, held, children); err != nil {
 		return done, err
+	}
+	for _, c := range done.Binned {
+		if err := t.setBinned(heads[c], t.txn.Now); err != nil {
+			return done, err
+		}
 	}
 	e, err := t.ownership(&h)
 	if err != nil {
@@ -68,16 +72,15 @@ func (t *tx) delete(id skein.SessionID, d skein.Deletion) (done skein.Deleted, e
 	return done, t.settle(&h, e)
 }
 
-// lockToDelete locks and returns a session: until the transaction ends, nobody can
-// write to it or fork it, and no other session of its user can be deleted.
-//
-// The error wraps [skein.ErrLocked] if somebody holds its lease.
-func (t *tx) lockToDelete(id skein.SessionID) (h head, err error) {
+// lockToDelete locks and returns a session, and who holds its lease, nil if nobody does:
+// until the transaction ends, nobody can write to it or fork it, and no other session of
+// its user can be deleted.
+func (t *tx) lockToDelete(id skein.SessionID) (h head, by *skein.Holder, err error) {
 	if h, err = t.head(id); err != nil {
-		return h, err
+		return h, nil, err
 	}
 	if _, err := t.Exec(takeLocks, []int64{lockKey("delete", string(h.User)), sessionLock(id)}); err != nil {
-		return h, err
+		return h, nil, err
 	}
 	var held bool
 	var holder *string
@@ -85,53 +88,32 @@ func (t *tx) lockToDelete(id skein.SessionID) (h head, err error) {
 		WHERE h.id = $1 AND h.n = $2 FOR UPDATE OF h`, []any{string(id), h.n}, &held, &holder)
 	switch {
 	case err != nil:
-		return h, err
+		return h, nil, err
 	case !found:
-		return h, wire.ErrMoved
+		return h, nil, wire.ErrMoved
 	case held && holder != nil:
 		who, err := holderFrom(*holder)
 		if err != nil {
-			return h, err
+			return h, nil, err
 		}
-		return h, &skein.LockedError{Session: id, Holder: who}
+		by = &who
 	}
-	return t.head(id) // its state under the lock
+	h, err = t.head(id) // its state under the lock
+	return h, by, err
 }
 
-// children applies rule to the children of a session. It returns those that are kept
-// and those that it moved to the bin.
-func (t *tx) children(h *head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
-	var found []head
+// children returns the sessions that the delegations of a session started, by ID, and
+// what setBinned needs of each.
+func (t *tx) children(h *head) (all []erase.ChildRow, heads map[skein.SessionID]*head, err error) {
+	heads = map[skein.SessionID]*head{}
 	err = t.Query(`SELECT s.id, s.n, s.binned FROM sessions s WHERE s.user_id = $1 AND s.parent = $2 AND s.parent <> '' AND s.why = 'child' ORDER BY s.id`,
 		[]any{string(h.User), string(h.ID)}, func(r wire.Row) error {
-			c := head{Head: ledger.Head{Session: skein.Session{User: h.User}}}
+			c := &head{Head: ledger.Head{Session: skein.Session{User: h.User}}}
 			err := r.Scan(&c.ID, &c.n, &c.Binned)
-			found = append(found, c)
+			all, heads[c.ID] = append(all, erase.ChildRow{ID: c.ID, Binned: c.Binned != 0}), c
 			return err
 		})
-	if err != nil || len(found) == 0 {
-		return nil, nil, err
-	}
-	switch rule {
-	case skein.RefuseChildren:
-		return nil, nil, fmt.Errorf("session %s has %d children: %w", h.ID, len(found), skein.ErrRefused)
-	case skein.BinChildren:
-		for i := range found {
-			c := &found[i]
-			if c.Binned != 0 {
-				continue
-			}
-			if err := t.setBinned(c, t.txn.Now); err != nil {
-				return nil, nil, err
-			}
-			binned = append(binned, c.ID)
-		}
-		return nil, binned, nil
-	}
-	for i := range found {
-		kept = append(kept, found[i].ID)
-	}
-	return kept, nil, nil
+	return all, heads, err
 }
 
 // addTombstones removes the rows by which a session is found, and adds its
@@ -140,9 +122,8 @@ func (t *tx) children(h *head, rule skein.ChildRule) (kept, binned []skein.Sessi
 func (t *tx) addTombstones(h *head) error {
 	var tombs [][]byte
 	add := func(t ledger.Tomb) { tombs = append(tombs, t[:]) }
-	add(erase.TombOfID(h.ID))
-	if h.Origin != nil && h.Origin.Format != "" {
-		add(erase.TombOfOrigin(*h.Origin))
+	for _, x := range erase.Tombs(h.ID, h.Origin) {
+		add(x)
 	}
 	user, id := string(h.User), string(h.ID)
 	err := t.Query(`SELECT f.format, f.path, f.id FROM files f WHERE f.user_id = $1 AND f.copy_of = $2 AND f.copy_of <> '' AND f.format <> ''`, []any{user, id}, func(r wire.Row) error {

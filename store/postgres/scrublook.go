@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
@@ -66,14 +65,9 @@ func (sc *scrub) lookAtBlobs(ctx context.Context, seg walk.Segment) error {
 			continue // deleted meanwhile
 		}
 		data, err := sc.s.pack.UnpackBlob(name, form, size, stored)
-		if errors.Is(err, skein.ErrCorrupt) {
-			sc.Done.UnreadBlobs = append(sc.Done.UnreadBlobs, name)
-			continue
+		if err := sc.Blob(name, data, err); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("blob %s: %w", name, err)
-		}
-		sc.Blob(name, data)
 	}
 	return nil
 }
@@ -98,10 +92,9 @@ func scanSuspect(r wire.Row) (x suspect, err error) {
 
 // lookAtEvents finds the events of seg with a secret, page by page.
 func (sc *scrub) lookAtEvents(ctx context.Context, seg walk.Segment) error {
-	for after := seg.From; after < seg.To; {
-		var page []suspect
+	page := func(after skein.Seq) (page []suspect, err error) {
 		size := 0
-		err := sc.s.ask(ctx, `SELECT `+suspectColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 ORDER BY e.seq LIMIT $5`,
+		err = sc.s.ask(ctx, `SELECT `+suspectColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 ORDER BY e.seq LIMIT $5`,
 			[]any{sc.user(), seg.Session, int64(after), int64(seg.To), wire.PageRows}, func(r wire.Row) error {
 				x, err := scanSuspect(r)
 				if err != nil {
@@ -113,31 +106,21 @@ func (sc *scrub) lookAtEvents(ctx context.Context, seg walk.Segment) error {
 				}
 				return nil
 			})
+		return page, err
+	}
+	return erase.EventRun[suspect]{After: seg.From, Upto: seg.To, Page: page, Seq: func(x *suspect) skein.Seq { return x.Seq }}.Each(sc.Masker, func(x *suspect) error {
+		_, changed, err := sc.event(x)
 		if err != nil {
 			return err
 		}
-		if len(page) == 0 {
-			page = append(page, suspect{Event: skein.Event{Seq: seg.To + 1}})
+		if x.damaged {
+			sc.Done.Unread = append(sc.Done.Unread, x.Seq)
 		}
-		for i := range page {
-			at := min(page[i].Seq, seg.To+1)
-			sc.Missing(after+1, at)
-			if after = at; after > seg.To {
-				return nil
-			}
-			_, changed, err := sc.event(&page[i])
-			if err != nil {
-				return err
-			}
-			if page[i].damaged {
-				sc.Done.Unread = append(sc.Done.Unread, after)
-			}
-			if changed {
-				sc.events = append(sc.events, eventPlace{seg.Session, after})
-			}
+		if changed {
+			sc.events = append(sc.events, eventPlace{seg.Session, x.Seq})
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // A maskedEvent is an event without its secrets, and the rest of its row.

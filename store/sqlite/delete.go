@@ -4,9 +4,9 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
-	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
@@ -49,8 +49,7 @@ func (s *lifecycle) Restore(ctx context.Context, id skein.SessionID) (err error)
 			return err
 		}
 		if taken {
-			none := ""
-			if err := s.note(t, id, skein.NewEvent(skein.KindChanged, skein.At(s.clock()), skein.Changed{Key: &none})); err != nil {
+			if err := s.note(t, id, erase.WithoutKey(skein.At(s.clock()))); err != nil {
 				return err
 			}
 			if h, err = s.own(t, id); err != nil {
@@ -85,6 +84,9 @@ func (s *lifecycle) setBinned(t *txn.Tx, h columns.Head, at skein.Time) error {
 // found. If ctx ends between two steps, maintenance does the rest.
 func (s *lifecycle) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "sqlite: delete %s", id)
+	if err := erase.Valid(d); err != nil {
+		return done, err
+	}
 	leave, err := s.enter()
 	if err != nil {
 		return done, err
@@ -109,13 +111,18 @@ func (s *lifecycle) delete(t *txn.Tx, id skein.SessionID, d skein.Deletion) (don
 	if err != nil {
 		return done, err
 	}
-	if err := s.free(t, id); err != nil {
+	held, err := s.holder(t, id)
+	if err != nil {
 		return done, err
 	}
-	if err := d.Fits(&h.Session); err != nil {
+	children, err := childrenOf(t, &h)
+	if err != nil {
 		return done, err
 	}
-	if done.Children, done.Binned, err = s.children(t, &h, d.Children); err != nil {
+	if done, err = erase.Delete(&h.Session, d, held, children); err != nil {
+		return done, err
+	}
+	if err := s.binAll(t, done.Binned); err != nil {
 		return done, err
 	}
 	segs, err := headSegments(t, &h)
@@ -141,59 +148,41 @@ func (s *lifecycle) delete(t *txn.Tx, id skein.SessionID, d skein.Deletion) (don
 	return done, err
 }
 
-// free returns an error if somebody holds the lease.
-func (s *view) free(t *txn.Tx, id skein.SessionID) error {
+// holder returns who holds the lease; nil if nobody does.
+func (s *view) holder(t *txn.Tx, id skein.SessionID) (*skein.Holder, error) {
 	l, err := leaseOf(t.Conn, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	held, err := s.holds(id, l)
 	if err != nil || !held {
-		return err
+		return nil, err
 	}
-	return &skein.LockedError{Session: id, Holder: l.holder.Holder}
+	return &l.holder.Holder, nil
 }
 
-// children returns the children of a session that are kept, and those that were
-// moved to the bin.
-func (s *lifecycle) children(t *txn.Tx, h *columns.Head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
-	var found []skein.SessionID
-	if !slices.Contains([]skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, rule) {
-		return nil, nil, fmt.Errorf("%w deletion: children %q", skein.ErrInvalid, rule)
-	}
-	err = t.Query(`SELECT id FROM sessions WHERE parent = ? AND parent_why = 'child' AND user_id = ? ORDER BY id`, []any{string(h.ID), string(h.User)}, func(row []driver.Value) error {
-		var child string
-		err := engine.Scan(row, []any{&child})
-		found = append(found, skein.SessionID(child))
+// childrenOf returns the sessions that the delegations of a session started, by ID.
+func childrenOf(t *txn.Tx, h *columns.Head) (all []erase.ChildRow, err error) {
+	err = t.Query(`SELECT id, binned <> 0 FROM sessions WHERE parent = ? AND parent_why = 'child' AND user_id = ? ORDER BY id`, []any{string(h.ID), string(h.User)}, func(row []driver.Value) error {
+		var id string
+		var binned int64
+		err := engine.Scan(row, []any{&id, &binned})
+		all = append(all, erase.ChildRow{ID: skein.SessionID(id), Binned: binned != 0})
 		return err
 	})
-	if err != nil || len(found) == 0 {
-		return nil, nil, err
-	}
-	switch rule {
-	case skein.RefuseChildren:
-		return nil, nil, fmt.Errorf("session %s has %d children: %w", h.ID, len(found), skein.ErrRefused)
-	case skein.BinChildren:
-		binned, err = s.binAll(t, found)
-		return nil, binned, err
-	}
-	return found, nil, nil
+	return all, err
 }
 
-// binAll moves sessions to the bin and returns those that were not in it.
-func (s *lifecycle) binAll(t *txn.Tx, ids []skein.SessionID) (binned []skein.SessionID, err error) {
+// binAll moves sessions to the bin.
+func (s *lifecycle) binAll(t *txn.Tx, ids []skein.SessionID) error {
 	for _, id := range ids {
 		h, err := t.Head(id)
 		if err != nil {
-			return nil, err
-		}
-		if h.Binned != 0 {
-			continue
+			return err
 		}
 		if err := s.setBinned(t, h, skein.At(s.clock())); err != nil {
-			return nil, err
+			return err
 		}
-		binned = append(binned, id)
 	}
-	return binned, nil
+	return nil
 }

@@ -4,15 +4,14 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"iter"
-	"strconv"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/eventlog"
+	"github.com/skein-dev/skein/store/stream"
 )
 
 // feedStep is the most event IDs that one page goes through: a view may see few
@@ -31,7 +30,7 @@ func (s *feeds) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fe
 }
 
 func (s *feeds) feed(ctx context.Context, after skein.Cursor, yield func(skein.Fed, error) bool) error {
-	at, err := feedPlace(after)
+	at, err := stream.Place(after)
 	if err != nil {
 		return err
 	}
@@ -50,7 +49,7 @@ func (s *feeds) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 			return err
 		}
 		if at < 0 {
-			page = []skein.Fed{{Cursor: cursor(upto)}}
+			page = []skein.Fed{{Cursor: stream.Cursor(upto)}}
 		}
 		for _, f := range page {
 			if !yield(f, nil) {
@@ -70,23 +69,6 @@ func (s *feeds) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 			return nil
 		}
 	}
-}
-
-func cursor(id int64) skein.Cursor { return skein.Cursor(strconv.FormatInt(id, 10)) }
-
-// feedPlace returns the event ID that a cursor stands for; -1 for the end.
-func feedPlace(c skein.Cursor) (int64, error) {
-	switch c {
-	case "":
-		return 0, nil
-	case skein.FeedNow:
-		return -1, nil
-	}
-	id, err := strconv.ParseInt(string(c), 10, 64)
-	if err != nil || id < 0 || cursor(id) != c {
-		return 0, fmt.Errorf("cursor %q: %w", c, skein.ErrInvalid)
-	}
-	return id, nil
 }
 
 // feedPage returns the next events after a place, and the place behind them.
@@ -143,6 +125,6 @@ func (s *feeds) scanFed(row []driver.Value) (f skein.Fed, id int64, err error) {
 	}
 	var session, user string
 	err = engine.Scan(row[columns.EventWidth:], []any{&session, &user, &id})
-	f.Cursor, f.Session, f.User = cursor(id), skein.SessionID(session), skein.User(user)
+	f.Cursor, f.Session, f.User = stream.Cursor(id), skein.SessionID(session), skein.User(user)
 	return f, id, err
 }

@@ -129,23 +129,14 @@ func (sc *scrub) findBlobs(seg walk.Segment) error {
 		}
 		h := skein.Hash(hex.EncodeToString(hash))
 		data, err := sc.s.pack.UnpackBlob(h, int(form), int(size), stored)
-		if errors.Is(err, skein.ErrCorrupt) {
-			sc.Done.UnreadBlobs = append(sc.Done.UnreadBlobs, h)
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		sc.Blob(h, data)
-		return nil
+		return sc.Blob(h, data, err)
 	})
 }
 
 // events masks the secrets in the events of seg, page by page.
 func (sc *scrub) events(seg walk.Segment) error {
-	for after := seg.From; after < seg.To; {
-		var page []scrubEvent
-		err := sc.Query(`SELECT `+columns.EventColumns+`, e.id FROM events e
+	page := func(after skein.Seq) (page []scrubEvent, err error) {
+		err = sc.Query(`SELECT `+columns.EventColumns+`, e.id FROM events e
 			WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
 			[]any{seg.Session, int64(after), int64(seg.To), eventlog.PageRows}, func(row []driver.Value) error {
 				x := scrubEvent{session: seg.Session}
@@ -158,23 +149,9 @@ func (sc *scrub) events(seg walk.Segment) error {
 				page = append(page, x)
 				return err
 			})
-		if err != nil {
-			return err
-		}
-		if len(page) == 0 {
-			page = append(page, scrubEvent{e: skein.Event{Seq: seg.To + 1}})
-		}
-		for i := range page {
-			at := min(page[i].e.Seq, seg.To+1)
-			sc.Missing(after+1, at)
-			if after = at; after <= seg.To {
-				if err := sc.look(&page[i]); err != nil {
-					return err
-				}
-			}
-		}
+		return page, err
 	}
-	return nil
+	return erase.EventRun[scrubEvent]{After: seg.From, Upto: seg.To, Page: page, Seq: func(x *scrubEvent) skein.Seq { return x.e.Seq }}.Each(sc.Masker, sc.look)
 }
 
 // A scrubEvent is an event to be scrubbed.

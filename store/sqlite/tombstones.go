@@ -106,11 +106,7 @@ func addTombstones(t *txn.Tx) error {
 }
 
 func putTombstones(t *txn.Tx, user skein.User, id skein.SessionID, o *skein.Origin, at skein.Time) error {
-	hashes := []ledger.Tomb{erase.TombOfID(id)}
-	if o != nil && o.Format != "" {
-		hashes = append(hashes, erase.TombOfOrigin(*o))
-	}
-	for _, h := range hashes {
+	for _, h := range erase.Tombs(id, o) {
 		if err := putTombstone(t, user, h[:], at); err != nil {
 			return err
 		}

@@ -78,3 +78,16 @@ func TestWatchNoticesAnotherSession(t *testing.T) {
 		t.Errorf("Follow yields %v and then %v, want one event and then %v", got, err, skein.ErrNotFound)
 	}
 }
+
+func TestACursorStandsForOnePlace(t *testing.T) {
+	for c, want := range map[skein.Cursor]int64{"": 0, "0": 0, "12": 12, skein.FeedNow: -1, stream.Cursor(9): 9} {
+		if at, err := stream.Place(c); at != want || err != nil {
+			t.Errorf("Place(%q) = %d, %v, want %d", c, at, err, want)
+		}
+	}
+	for _, c := range []skein.Cursor{"-1", "+1", "01", "1.5", "x", "99999999999999999999"} {
+		if at, err := stream.Place(c); !errors.Is(err, skein.ErrInvalid) {
+			t.Errorf("Place(%q) = %d, %v, want ErrInvalid", c, at, err)
+		}
+	}
+}
