@@ -2,83 +2,115 @@ package notice
 
 import (
 	"bytes"
-	"io"
+	"encoding/base64"
 	"net"
 	"net/mail"
+	"net/textproto"
 	"net/url"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/emersion/go-sasl"
-	"github.com/emersion/go-smtp"
 	gomail "github.com/wneessen/go-mail"
 
 	"github.com/skein-dev/skein/cli/config"
 	"github.com/skein-dev/skein/cli/job"
 )
 
-// A postOffice is a mail server that keeps what it gets.
-type postOffice struct {
-	messages chan letter
-}
-
+// A letter is what a mail server got.
 type letter struct {
 	user, from, to string
 	data           []byte
 }
 
-func (p *postOffice) NewSession(*smtp.Conn) (smtp.Session, error) { return &delivery{office: p}, nil }
-
-type delivery struct {
-	letter
-	office *postOffice
-}
-
-func (d *delivery) AuthMechanisms() []string { return []string{sasl.Plain} }
-func (d *delivery) Auth(string) (sasl.Server, error) {
-	return sasl.NewPlainServer(func(_, user, password string) error {
-		if password != "open sesame" {
-			return smtp.ErrAuthFailed
-		}
-		d.user = user
-		return nil
-	}), nil
-}
-func (d *delivery) Reset()        {}
-func (d *delivery) Logout() error { return nil }
-func (d *delivery) Mail(from string, _ *smtp.MailOptions) error {
-	d.from = from
-	return nil
-}
-
-func (d *delivery) Rcpt(to string, _ *smtp.RcptOptions) error {
-	d.to = to
-	return nil
-}
-
-func (d *delivery) Data(r io.Reader) (err error) {
-	d.data, err = io.ReadAll(r)
-	d.office.messages <- d.letter
-	return err
-}
-
-// A notice comes as e-mail, whatever is in it, and only to a server that has the password.
-func TestANoticeComesByMail(t *testing.T) {
-	office := &postOffice{make(chan letter, 1)}
-	s := smtp.NewServer(office)
-	s.Domain, s.AllowInsecureAuth = "localhost", true
+// servePost is a mail server without encryption (RFC 5321, and AUTH PLAIN of RFC 4954)
+// for users who have the password "open sesame". It ends with the test.
+func servePost(t *testing.T) (addr string, got <-chan letter) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	go s.Serve(l) //nolint:errcheck // it ends with the test
-	t.Cleanup(func() { s.Close() })
+	letters, ended := make(chan letter, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			deliver(textproto.NewConn(c), letters)
+		}
+	}()
+	t.Cleanup(func() {
+		l.Close()
+		<-ended
+	})
+	return l.Addr().String(), letters
+}
+
+// deliver speaks with one client until it quits or hangs up.
+func deliver(c *textproto.Conn, letters chan<- letter) {
+	defer c.Close()
+	say := func(text string) { c.PrintfLine("%s", text) } //nolint:errcheck // then the next line cannot be read
+	var x letter
+	say("220 localhost")
+	for {
+		line, err := c.ReadLine()
+		if err != nil {
+			return
+		}
+		command, rest, _ := strings.Cut(line, " ")
+		switch strings.ToUpper(command) {
+		case "EHLO":
+			say("250-localhost\r\n250 AUTH PLAIN")
+		case "AUTH":
+			_, initial, _ := strings.Cut(rest, " ")
+			b, err := base64.StdEncoding.DecodeString(initial)
+			if f := strings.Split(string(b), "\x00"); err == nil && len(f) == 3 && f[2] == "open sesame" {
+				x.user = f[1]
+				say("235 welcome")
+			} else {
+				say("535 authentication failed")
+			}
+		case "MAIL":
+			x.from = between(rest)
+			say("250 ok")
+		case "RCPT":
+			x.to = between(rest)
+			say("250 ok")
+		case "DATA":
+			say("354 go on")
+			if x.data, err = c.ReadDotBytes(); err != nil {
+				return
+			}
+			letters <- x
+			say("250 ok")
+		case "NOOP", "RSET":
+			say("250 ok")
+		case "QUIT":
+			say("221 goodbye")
+			return
+		default:
+			say("502 unknown command")
+		}
+	}
+}
+
+// between returns what is between < and >.
+func between(s string) string {
+	_, s, _ = strings.Cut(s, "<")
+	s, _, _ = strings.Cut(s, ">")
+	return s
+}
+
+// A notice comes as e-mail, whatever is in it, and only to a server that has the password.
+func TestANoticeComesByMail(t *testing.T) {
+	addr, letters := servePost(t)
 	at := time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC)
 	vars := map[string]string{"SMTP_PASSWORD": "open sesame"}
 	j := &job.Job{Env: &config.Env{Now: func() time.Time { return at }, Getenv: func(n string) string { return vars[n] }, OS: runtime.GOOS}}
-	j.Settings.Notify = config.OwnNotify{Email: "ada@example.org", SMTP: "smtp://ada@" + l.Addr().String()}
+	j.Settings.Notify = config.OwnNotify{Email: "ada@example.org", SMTP: "smtp://ada@" + addr}
 	all := Channels(j)
 	if len(all) != 1 {
 		t.Fatalf("there are %d channels, want 1", len(all))
@@ -87,7 +119,7 @@ func TestANoticeComesByMail(t *testing.T) {
 	if err := all[0].Send(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
-	got := <-office.messages
+	got := <-letters
 	if got.user != "ada" || got.from != "ada@example.org" || got.to != "ada@example.org" {
 		t.Errorf("the server got a message of user %q from %q to %q", got.user, got.from, got.to)
 	}
