@@ -6,6 +6,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
 	"github.com/skein-dev/skein/store/sqlite/columns"
+	"github.com/skein-dev/skein/store/sqlite/purge"
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
@@ -93,7 +94,7 @@ func (k *book) TakeKey(string) (bool, error) {
 
 // HasTombstone implements [ledger.Book].
 func (k *book) HasTombstone(u skein.User, t ledger.Tomb) (bool, error) {
-	return hasTombstone(k.call.Tx, u, t)
+	return purge.HasTombstone(k.call.Tx, u, t)
 }
 
 // Lift implements [ledger.Book].

@@ -4,13 +4,16 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"iter"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/purge"
 	"github.com/skein-dev/skein/store/sqlite/txn"
+	"github.com/skein-dev/skein/store/stream"
 )
 
 // own returns the row of a session that the view may see, inside a transaction.
@@ -129,7 +132,7 @@ func (s *lifecycle) delete(t *txn.Tx, id skein.SessionID, d skein.Deletion) (don
 	if err != nil {
 		return done, err
 	}
-	newParent, upto, err := purger{t}.newParent(h.N)
+	newParent, upto, err := purge.Purger{Tx: t}.NewParent(h.N)
 	if err != nil {
 		return done, err
 	}
@@ -139,11 +142,11 @@ func (s *lifecycle) delete(t *txn.Tx, id skein.SessionID, d skein.Deletion) (don
 	done.Events, done.Bytes = int(h.Last-max(segs[0].From, upto)), h.Bytes
 	t.Forget()
 	t.Touch(id)
-	if err := (purger{t}).beginPurge(&h, newParent.N); err != nil {
+	if err := (purge.Purger{Tx: t}).Begin(&h, newParent.N); err != nil {
 		return done, err
 	}
-	if h.Last-segs[0].From <= stepRows && h.Bytes <= stepBytes {
-		_, err = purger{t}.drain()
+	if purge.OneStep(h.Last-segs[0].From, h.Bytes) {
+		_, err = purge.Purger{Tx: t}.Drain()
 	}
 	return done, err
 }
@@ -185,4 +188,49 @@ func (s *lifecycle) binAll(t *txn.Tx, ids []skein.SessionID) error {
 		}
 	}
 	return nil
+}
+
+var _ erase.Tombstones = (*Store)(nil)
+
+// Tombstones implements [erase.Tombstones].
+func (s *lifecycle) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
+	return stream.Pages(ctx, erase.Tombstone{}, func(at *erase.Tombstone) (page []erase.Tombstone, more bool, err error) {
+		defer skein.Wrapf(&err, "sqlite: tombstones")
+		if *at == (erase.Tombstone{}) {
+			err = s.write(ctx, func(t *txn.Tx) error { return purge.AddTombstones(t) })
+		}
+		if err == nil {
+			page, err = s.tombPage(ctx, *at)
+		}
+		if len(page) > 0 {
+			*at = page[len(page)-1]
+		}
+		return page, len(page) > 0, err
+	})
+}
+
+// tombPage returns the next tombstones after last, or the first ones if last
+// has no user.
+func (s *lifecycle) tombPage(ctx context.Context, last erase.Tombstone) (page []erase.Tombstone, err error) {
+	err = s.read(ctx, func(c *engine.Conn) error {
+		page, err = purge.Tombstones(c, s.user, last)
+		return err
+	})
+	return page, err
+}
+
+// PutTombstones implements [erase.Tombstones].
+func (s *lifecycle) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (err error) {
+	defer skein.Wrapf(&err, "sqlite: put %d tombstones", len(stones))
+	return s.write(ctx, func(t *txn.Tx) error {
+		for _, st := range stones {
+			if s.user != "" || st.User == "" {
+				st.User = s.owner()
+			}
+			if err := purge.PutTombstone(t, st.User, st.Hash[:], st.At); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/purge"
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
@@ -24,7 +25,7 @@ func CloseFor(s *Store, d time.Duration) { s.closeFor = d }
 
 // Owe adds a sweep to the purge queue.
 func Owe(s *Store) error {
-	return s.change(context.Background(), func(t *txn.Tx) error { return owe(t) })
+	return s.change(context.Background(), func(t *txn.Tx) error { return purge.Owe(t) })
 }
 
 // TryAgain makes the next write check at once whether a full disk has room.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/purge"
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
@@ -133,8 +134,8 @@ func (k *maintenance) clean() error {
 func (c cleaner) drainAll(ctx context.Context) error {
 	for more := true; more; {
 		err := c.disk.freeStep(ctx, func(t *txn.Tx) (err error) {
-			if err = addTombstones(t); err == nil {
-				more, err = purger{t}.drain()
+			if err = purge.AddTombstones(t); err == nil {
+				more, err = purge.Purger{Tx: t}.Drain()
 			}
 			return err
 		})

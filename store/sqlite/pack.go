@@ -128,8 +128,8 @@ func (s *view) packRecords(p *packed) ([]pack.PackedBlock, error) {
 		return nil, nil
 	}
 	for _, r := range im.Records {
-		if r.N >= recordsPerFile {
-			return nil, fmt.Errorf("%w import of %s: record %d: a file has at most %d", skein.ErrInvalid, im.File.Path, r.N, recordsPerFile)
+		if r.N >= columns.RecordsPerFile {
+			return nil, fmt.Errorf("%w import of %s: record %d: a file has at most %d", skein.ErrInvalid, im.File.Path, r.N, columns.RecordsPerFile)
 		}
 	}
 	texts := &pack.Texts{}

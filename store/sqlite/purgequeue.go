@@ -34,12 +34,6 @@ const (
 	stepTime = 50 * time.Millisecond
 )
 
-// owe records that something was deleted and the file must be swept.
-func owe(t *txn.Tx) error {
-	_, _, err := t.Exec(`INSERT INTO maintenance (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1`)
-	return err
-}
-
 // owed reports whether anything that was deleted may still be in the file.
 func (c cleaner) owed(ctx context.Context) (owed bool, err error) {
 	err = c.readers.Read(ctx, func(r *engine.Conn) error {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/sqlite/purge"
 	"github.com/skein-dev/skein/store/sqlite/textindex"
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
@@ -150,7 +151,7 @@ func TestEveryProcessPaysOfTheResidue(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return purger{tx}.beginPurge(&h, 0)
+		return purge.Purger{Tx: tx}.Begin(&h, 0)
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -19,11 +19,11 @@ import (
 // recordCount returns how many records of file n are stored.
 func recordCount(c *engine.Conn, n int64) (int, error) {
 	var end int64
-	found, err := c.One(`SELECT n + count FROM records WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1`, []any{n * recordsPerFile, (n + 1) * recordsPerFile}, &end)
+	found, err := c.One(`SELECT n + count FROM records WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1`, []any{n * columns.RecordsPerFile, (n + 1) * columns.RecordsPerFile}, &end)
 	if err != nil || !found {
 		return 0, err
 	}
-	return int(end - n*recordsPerFile), nil
+	return int(end - n*columns.RecordsPerFile), nil
 }
 
 // blockOf returns the block of file n that has a record, with the number of its
@@ -31,8 +31,8 @@ func recordCount(c *engine.Conn, n int64) (int, error) {
 func blockOf(c *engine.Conn, n int64, record int) (first, records int, stored []byte, err error) {
 	var at, count int64
 	_, err = c.One(`SELECT n, count, raw FROM records WHERE n >= ? AND n <= ? ORDER BY n DESC LIMIT 1`,
-		[]any{n * recordsPerFile, n*recordsPerFile + int64(record)}, &at, &count, &stored)
-	first = int(at - n*recordsPerFile)
+		[]any{n * columns.RecordsPerFile, n*columns.RecordsPerFile + int64(record)}, &at, &count, &stored)
+	first = int(at - n*columns.RecordsPerFile)
 	if err != nil || stored == nil || record >= first+int(count) {
 		return 0, 0, nil, err
 	}
@@ -152,7 +152,7 @@ func (t *call) putBlock(n int64, p *packed, b *pack.PackedBlock) (size int64, er
 			size = int64(len(is.Body) - had.size)
 		}
 	}
-	return size, setBlock(t.Tx, n*recordsPerFile+int64(first), is, ids)
+	return size, setBlock(t.Tx, n*columns.RecordsPerFile+int64(first), is, ids)
 }
 
 // putPlain stores a block without references, because one of its events no
@@ -174,7 +174,7 @@ func (t *call) putPlain(n int64, p *packed, b *pack.PackedBlock) (int64, error) 
 		}
 	}
 	plain := t.s.pack.OneBlock(rs, nil)
-	return int64(len(plain.Body)), setBlock(t.Tx, n*recordsPerFile+int64(rs[0].N), plain, nil)
+	return int64(len(plain.Body)), setBlock(t.Tx, n*columns.RecordsPerFile+int64(rs[0].N), plain, nil)
 }
 
 // setBlock writes a block whose pieces refer to the events ids.
@@ -217,10 +217,10 @@ func (t *call) cutRecords(n int64, first, end int, forget bool) error {
 	}
 	var blocks []block
 	err := t.Query(`SELECT n, raw FROM records WHERE n + count > ?1 AND n < ?2 AND n >= ?3 ORDER BY n`,
-		[]any{n*recordsPerFile + int64(first), (n + 1) * recordsPerFile, n * recordsPerFile}, func(row []driver.Value) error {
+		[]any{n*columns.RecordsPerFile + int64(first), (n + 1) * columns.RecordsPerFile, n * columns.RecordsPerFile}, func(row []driver.Value) error {
 			var b block
 			err := engine.Scan(row, []any{&b.at, &b.raw})
-			if int(b.at-n*recordsPerFile) < end || forget {
+			if int(b.at-n*columns.RecordsPerFile) < end || forget {
 				blocks = append(blocks, b)
 			}
 			return err
@@ -232,7 +232,7 @@ func (t *call) cutRecords(n int64, first, end int, forget bool) error {
 		if _, _, err := t.Exec(`DELETE FROM records WHERE n = ?`, b.at); err != nil {
 			return err
 		}
-		at := int(b.at - n*recordsPerFile)
+		at := int(b.at - n*columns.RecordsPerFile)
 		if forget && at >= first {
 			continue
 		}
@@ -248,7 +248,7 @@ func (t *call) cutRecords(n int64, first, end int, forget bool) error {
 			if len(k) == 0 {
 				continue
 			}
-			if err := setBlock(t.Tx, n*recordsPerFile+int64(k[0].N), t.s.pack.OneBlock(k, nil), nil); err != nil {
+			if err := setBlock(t.Tx, n*columns.RecordsPerFile+int64(k[0].N), t.s.pack.OneBlock(k, nil), nil); err != nil {
 				return err
 			}
 		}

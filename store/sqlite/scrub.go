@@ -18,6 +18,7 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/eventlog"
+	"github.com/skein-dev/skein/store/sqlite/purge"
 	"github.com/skein-dev/skein/store/sqlite/textindex"
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
@@ -45,7 +46,7 @@ func (s *lifecycle) Scrub(ctx context.Context, id skein.SessionID, secrets []str
 			return err
 		}
 		done = sc.Done
-		return owe(t)
+		return purge.Owe(t)
 	})
 	if err != nil {
 		return skein.Scrubbed{}, err
@@ -358,7 +359,7 @@ func (sc *scrub) block(n int64) error {
 		return err
 	}
 	replaced := false
-	rs, bad, err := legible(sc.s.pack, sc.Conn, int(n%recordsPerFile), stored, func(h skein.Hash) ([]byte, bool) {
+	rs, bad, err := legible(sc.s.pack, sc.Conn, int(n%columns.RecordsPerFile), stored, func(h skein.Hash) ([]byte, bool) {
 		b, ok := sc.Replacement(h)
 		replaced = replaced || ok
 		return b.Data, ok

@@ -8,13 +8,11 @@ import (
 	"iter"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/eventlog"
 	"github.com/skein-dev/skein/store/stream"
 )
-
-// recordsPerFile is the distance in records.n from one file to the next.
-const recordsPerFile = 1 << 32
 
 // Find implements [skein.Sources].
 func (s *sources) Find(ctx context.Context, keys []skein.ClientID) (found map[skein.ClientID]skein.Place, err error) {
@@ -148,9 +146,9 @@ func (s *sources) recordPage(ctx context.Context, format, path string, from int)
 // number, but has a later one.
 func recordGap(c *engine.Conn, n int64, record int) error {
 	var next int64
-	found, err := c.One(`SELECT n FROM records WHERE n > ? AND n < ? ORDER BY n LIMIT 1`, []any{n*recordsPerFile + int64(record), (n + 1) * recordsPerFile}, &next)
+	found, err := c.One(`SELECT n FROM records WHERE n > ? AND n < ? ORDER BY n LIMIT 1`, []any{n*columns.RecordsPerFile + int64(record), (n + 1) * columns.RecordsPerFile}, &next)
 	if err != nil || !found {
 		return err
 	}
-	return &skein.DamagedRecordsError{First: record, Last: int(next-n*recordsPerFile) - 1, Err: errors.New("their row is missing")}
+	return &skein.DamagedRecordsError{First: record, Last: int(next-n*columns.RecordsPerFile) - 1, Err: errors.New("their row is missing")}
 }

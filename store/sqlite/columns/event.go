@@ -11,6 +11,9 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/engine"
 )
 
+// RecordsPerFile is the distance in records.n from one file to the next.
+const RecordsPerFile = 1 << 32
+
 // The columns of an event that [ScanEvent] reads, of events e.
 const (
 	EventColumns  = `e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece, e.sum, e.hash, e.role`

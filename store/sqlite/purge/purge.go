@@ -1,4 +1,4 @@
-package sqlite
+package purge
 
 import (
 	"database/sql/driver"
@@ -16,12 +16,15 @@ const (
 	stepBytes = 256 << 10
 )
 
-// A purger destroys sessions in a transaction, step by step.
-type purger struct{ *txn.Tx }
+// A Purger destroys sessions in a transaction, step by step.
+type Purger struct{ *txn.Tx }
 
-// newParent returns the fork that shows most of session n's own events, and the
-// seq up to which it shows them. If no fork does, h.n is 0.
-func (p purger) newParent(n int64) (h columns.Head, upto skein.Seq, err error) {
+// OneStep reports whether one step removes so many events of so many bytes.
+func OneStep(rows skein.Seq, bytes int64) bool { return rows <= stepRows && bytes <= stepBytes }
+
+// NewParent returns the fork that shows most of session n's own events, and the
+// seq up to which it shows them. If no fork does, h.N is 0. The error is the driver's.
+func (p Purger) NewParent(n int64) (h columns.Head, upto skein.Seq, err error) {
 	err = p.Query(`SELECT s.n, s.id, b.upto FROM bases b JOIN sessions s ON s.n = b.session WHERE b.base = ? ORDER BY b.upto DESC, b.session LIMIT 1`,
 		[]any{n}, func(row []driver.Value) error {
 			var id string
@@ -33,13 +36,13 @@ func (p purger) newParent(n int64) (h columns.Head, upto skein.Seq, err error) {
 	return h, upto, err
 }
 
-// beginPurge makes a session disappear and queues its events for drain. newParent is
-// the number of its events' new parent, 0 if it has none.
-func (p purger) beginPurge(h *columns.Head, newParent int64) error {
+// Begin makes a session disappear and queues its events for Drain. newParent is
+// the number of its events' new parent, 0 if it has none. The error is the driver's.
+func (p Purger) Begin(h *columns.Head, newParent int64) error {
 	if err := putTombstones(p.Tx, h.User, h.ID, h.Origin, p.Now); err != nil {
 		return err
 	}
-	if err := owe(p.Tx); err != nil {
+	if err := Owe(p.Tx); err != nil {
 		return err
 	}
 	for _, q := range []struct {
@@ -62,12 +65,12 @@ func (p purger) beginPurge(h *columns.Head, newParent int64) error {
 			return err
 		}
 	}
-	return addTombstones(p.Tx)
+	return AddTombstones(p.Tx)
 }
 
-// drain does one step of removing what purged sessions left behind, and reports
-// whether there is more to do.
-func (p purger) drain() (more bool, err error) {
+// Drain does one step of removing what purged sessions left behind, and reports
+// whether there is more to do. The error is the driver's, or wraps [skein.ErrCorrupt].
+func (p Purger) Drain() (more bool, err error) {
 	for steps := 0; ; {
 		var n int64
 		found, err := p.One(`SELECT session FROM purge_queue ORDER BY session LIMIT 1`, nil, &n)
@@ -91,7 +94,7 @@ func (p purger) drain() (more bool, err error) {
 // drainEvents removes the newest events from session n: those that no fork
 // shows are destroyed first, then the others are moved to the fork. When no
 // events are left, the session is gone.
-func (p purger) drainEvents(n int64) error {
+func (p Purger) drainEvents(n int64) error {
 	var newParent, upto int64
 	shown, err := p.One(`SELECT session, upto FROM bases WHERE base = ? ORDER BY upto DESC, session LIMIT 1`, []any{n}, &newParent, &upto)
 	if err != nil {
@@ -122,7 +125,7 @@ func (p purger) drainEvents(n int64) error {
 
 // lastRows returns how many of session n's newest events after a seq one step
 // can process, and the seq that they follow.
-func (p purger) lastRows(n int64, after skein.Seq) (from skein.Seq, rows int, err error) {
+func (p Purger) lastRows(n int64, after skein.Seq) (from skein.Seq, rows int, err error) {
 	size := int64(0)
 	err = p.Query(`SELECT seq, length(payload) + coalesce(octet_length(text), 0) + coalesce(octet_length(extra), 0)
 		FROM events WHERE session = ? AND seq > ? ORDER BY seq DESC LIMIT ?`, []any{n, int64(after), stepRows}, func(row []driver.Value) error {
@@ -142,7 +145,7 @@ func (p purger) lastRows(n int64, after skein.Seq) (from skein.Seq, rows int, er
 
 // destroy deletes the events of session n after a seq. It updates the search
 // index in few statements: a trigger would make the index write for every row.
-func (p purger) destroy(n int64, from skein.Seq) error {
+func (p Purger) destroy(n int64, from skein.Seq) error {
 	for _, q := range []string{
 		`INSERT INTO words (words, rowid, text, extra)
 			SELECT 'delete', id, text, extra FROM events e
@@ -162,7 +165,7 @@ func (p purger) destroy(n int64, from skein.Seq) error {
 }
 
 // reparent moves the events of session n after a seq to its new parent, newParent.
-func (p purger) reparent(n, newParent int64, from skein.Seq) error {
+func (p Purger) reparent(n, newParent int64, from skein.Seq) error {
 	if _, _, err := p.Exec(`UPDATE events SET session = ? WHERE session = ? AND seq > ?`, newParent, n, int64(from)); err != nil {
 		return err
 	}
@@ -175,7 +178,7 @@ func (p purger) reparent(n, newParent int64, from skein.Seq) error {
 
 // endPurge ends the purge of session n, which has no events left. The new
 // parent, newParent, takes over n's link to n's own parent.
-func (p purger) endPurge(n, newParent int64) error {
+func (p Purger) endPurge(n, newParent int64) error {
 	if newParent != 0 {
 		if _, _, err := p.Exec(`DELETE FROM bases WHERE session = ?`, newParent); err != nil {
 			return err
@@ -193,17 +196,24 @@ func (p purger) endPurge(n, newParent int64) error {
 
 // drainFiles does one step of removing the source files and records of purged
 // sessions.
-func (p purger) drainFiles() (more bool, err error) {
+func (p Purger) drainFiles() (more bool, err error) {
 	var n int64
 	found, err := p.One(`SELECT n FROM files WHERE format = '' ORDER BY path LIMIT 1`, nil, &n)
 	if err != nil || !found {
 		return false, err
 	}
 	_, rows, err := p.Exec(`DELETE FROM records WHERE n IN (SELECT n FROM records WHERE n >= ? AND n < ? ORDER BY n LIMIT ?)`,
-		n*recordsPerFile, (n+1)*recordsPerFile, stepRows)
+		n*columns.RecordsPerFile, (n+1)*columns.RecordsPerFile, stepRows)
 	if err != nil || rows == stepRows {
 		return true, err
 	}
 	_, _, err = p.Exec(`DELETE FROM files WHERE n = ?`, n)
 	return true, err
+}
+
+// Owe records that something was deleted and the file must be swept. The error is the
+// driver's.
+func Owe(t *txn.Tx) error {
+	_, _, err := t.Exec(`INSERT INTO maintenance (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1`)
+	return err
 }
