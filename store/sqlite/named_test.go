@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/listing"
 )
 
 // SQLite finds the same titles as Go does, whatever their letters, whether few
@@ -16,7 +17,7 @@ import (
 func TestTitlesAreFoundWhateverTheirLetters(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	titles := []string{"Übung macht den Meister", "300 \u212aELVIN", "STRASSE", "straße", "İstanbul", "50% off_", "日本語の題"}
-	for i := range manyInProject + 10 {
+	for i := range listing.Many + 10 {
 		titles = append(titles, fmt.Sprintf("Common %d", i))
 	}
 	var bs []skein.Batch

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/sqlite/engine"
+	"github.com/skein-dev/skein/store/sqlite/listing"
 )
 
 // FilesNamed implements [skein.Sources].
@@ -40,11 +41,11 @@ func (s *sources) filesNamed(ctx context.Context, part string) (few []skein.Sour
 	err = s.read(ctx, func(c *engine.Conn) error {
 		ns := []int64{}
 		err := c.Query(`SELECT n FROM files WHERE id <> session AND (substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1)
-			AND format <> '' AND (?2 = '' OR user_id = ?2) LIMIT ?3`, []any{part, string(s.user), manyInProject}, func(row []driver.Value) error {
+			AND format <> '' AND (?2 = '' OR user_id = ?2) LIMIT ?3`, []any{part, string(s.user), listing.Many}, func(row []driver.Value) error {
 			ns = append(ns, row[0].(int64))
 			return nil
 		})
-		if many = len(ns) == manyInProject; err != nil || many {
+		if many = len(ns) == listing.Many; err != nil || many {
 			return err
 		}
 		list, err := json.Marshal(ns)

@@ -1,8 +1,7 @@
-package sqlite
+package listing
 
 import (
 	"cmp"
-	"context"
 	"database/sql/driver"
 	"strings"
 
@@ -12,13 +11,10 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/eventlog"
 )
 
-// Usage implements [skein.Store]. SQLite computes the sums as far as no time
-// zone is needed; [ledger.UsageSum] does the rest.
-func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.UsageRow, err error) {
-	defer skein.Wrapf(&err, "sqlite: usage")
-	if err := q.Check(); err != nil {
-		return nil, err
-	}
+// Usage returns the rows of q that a user may see; those of all users if user is "".
+// SQLite computes the sums as far as no time zone is needed; [ledger.UsageSum] does the
+// rest. The error is the driver's.
+func Usage(c *engine.Conn, user skein.User, q skein.UsageQuery) ([]skein.UsageRow, error) {
 	of := map[skein.Dimension]string{
 		skein.ByModelID: "u.model", skein.ByAgent: "x.agent", skein.ByProject: "x.project", skein.ByBranch: "x.branch",
 		skein.ByRepository: "CASE x.repository WHEN '' THEN x.project ELSE x.repository END", skein.BySession: "x.id",
@@ -37,7 +33,7 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	}
 	w := &engine.Where{}
 	for _, f := range []struct{ cond, value string }{
-		{session + "user_id = ?", string(s.user)},
+		{session + "user_id = ?", string(user)},
 		{session + "user_id = ?", string(q.User)},
 		{session + "agent = ?", q.Agent},
 	} {
@@ -56,22 +52,20 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 		w.Add("u.slot < ?", int64(q.Until))
 	}
 	sum := ledger.NewUsageSum(skein.UsageQuery{By: q.By, Then: q.Then, Zone: q.Zone})
-	err = s.read(ctx, func(c *engine.Conn) error {
-		purging, err := eventlog.AnyPurging(c)
-		if err != nil {
-			return err
+	purging, err := eventlog.AnyPurging(c)
+	if err != nil {
+		return nil, err
+	}
+	if purging {
+		from = withHeirs
+	}
+	err = c.Query(`SELECT `+which+`, u.provider, u.model, u.tier, u.recorded, sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.cache_hour), sum(u.requests), sum(u.reported)
+		FROM `+from+w.SQL()+` GROUP BY 1, 2, 3, 4, 5, 6, 7`, w.Args, func(row []driver.Value) error {
+		slot, err := usageSlot(&q, row)
+		if slot.Usage != (skein.Usage{}) {
+			sum.Add(slot)
 		}
-		if purging {
-			from = withHeirs
-		}
-		return c.Query(`SELECT `+which+`, u.provider, u.model, u.tier, u.recorded, sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.cache_hour), sum(u.requests), sum(u.reported)
-			FROM `+from+w.SQL()+` GROUP BY 1, 2, 3, 4, 5, 6, 7`, w.Args, func(row []driver.Value) error {
-			slot, err := usageSlot(&q, row)
-			if slot.Usage != (skein.Usage{}) {
-				sum.Add(slot)
-			}
-			return err
-		})
+		return err
 	})
 	if err != nil {
 		return nil, err

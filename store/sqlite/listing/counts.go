@@ -1,7 +1,6 @@
-package sqlite
+package listing
 
 import (
-	"context"
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
@@ -22,37 +21,27 @@ func counted(by skein.Dimension) string {
 	}[by]
 }
 
-// CountBy implements [skein.SessionCounter]. It reads every session once and counts here:
-// what SQLite must sort to count takes it longer than to pass it on.
-func (s *Store) CountBy(ctx context.Context, f skein.Filter, by ...skein.Dimension) (_ map[skein.Dimension][]skein.Counted, err error) {
-	defer skein.Wrapf(&err, "sqlite: count")
-	t, err := skein.NewSessionCounts(by...)
-	if err != nil {
-		return nil, err
-	}
-	if f.Title != "" { // SQLite does not know the cases of all letters
-		return skein.CountListed(ctx, s, f, by...)
-	}
+// Count counts the sessions of f that a user may see, which has no title, by each of some
+// dimensions, into t. It reads every session once and counts here: what SQLite must sort
+// to count takes it longer than to pass it on.
+//
+// The error is the driver's, or wraps [skein.ErrCorrupt].
+func Count(c *engine.Conn, user skein.User, f skein.Filter, by []skein.Dimension, t skein.SessionCounts) error {
 	f.Before = nil
-	w := s.where(f)
+	w := where(user, f)
 	var values []string
 	for _, d := range by {
 		values = append(values, counted(d))
+		clear(t[d])
 	}
-	err = s.read(ctx, func(c *engine.Conn) error {
-		for _, counts := range t {
-			clear(counts)
-		}
-		return c.Query(`SELECT `+strings.Join(values, ", ")+` FROM sessions s`+w.SQL(), w.Args, func(row []driver.Value) error {
-			for i, d := range by {
-				if err := count(t[d], d, row[i]); err != nil {
-					return err
-				}
+	return c.Query(`SELECT `+strings.Join(values, ", ")+` FROM sessions s`+w.SQL(), w.Args, func(row []driver.Value) error {
+		for i, d := range by {
+			if err := count(t[d], d, row[i]); err != nil {
+				return err
 			}
-			return nil
-		})
+		}
+		return nil
 	})
-	return t.Sorted(), err
 }
 
 // count adds a session to counts that has v, of a column of [counted], for d.
