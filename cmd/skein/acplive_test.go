@@ -4,8 +4,11 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -61,56 +64,182 @@ func (d *acpDesk) serves() string {
 	return strings.TrimSpace(line)
 }
 
-// A phone is a client of the server's, over WebSocket.
+// A phone is a client of the server's, over WebSocket or HTTP.
 type phone struct {
 	*acptest.ScriptedEditor
-	conn *websocket.Conn
-	mu   sync.Mutex
-	rest []byte
+	conn  io.Closer
+	opens func(session string) // before it is loaded
 
 	ended chan struct{} // closed when the connection has ended
 }
 
-// Write implements [io.Writer].
-func (p *phone) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(b), p.conn.WriteMessage(websocket.TextMessage, b)
-}
-
-// Read implements [io.Reader].
-func (p *phone) Read(b []byte) (int, error) {
-	if len(p.rest) == 0 {
-		_, line, err := p.conn.ReadMessage()
-		if err != nil {
-			close(p.ended)
-			return 0, err
-		}
-		p.rest = append(line, '\n')
-	}
-	n := copy(b, p.rest)
-	p.rest = p.rest[n:]
-	return n, nil
-}
-
-// phone attaches with a token.
-func (d *acpDesk) phone(at, token string) *phone {
+// begin makes the phone say hello over a connection.
+func (d *acpDesk) begin(p *phone, in io.Reader, out io.Writer) *phone {
 	d.Helper()
-	conn, _, err := websocket.DefaultDialer.DialContext(d.Context(), "ws"+strings.TrimPrefix(at, "http")+"/v1/acp", http.Header{"Authorization": {"Bearer " + token}})
-	if err != nil {
-		d.Fatal(err)
-	}
-	d.Cleanup(func() { conn.Close() })
-	p := &phone{conn: conn, ended: make(chan struct{})}
-	p.ScriptedEditor = acptest.NewEditor(d.T, p, p)
+	d.Cleanup(func() { p.conn.Close() })
+	p.ScriptedEditor = acptest.NewEditor(d.T, in, out)
 	p.Permit = "-"
 	p.Strict()
 	p.Initialize()
 	return p
 }
 
+// A socketStream is a WebSocket as a stream of lines.
+type socketStream struct {
+	*websocket.Conn
+	mu    sync.Mutex
+	rest  []byte
+	ended chan struct{}
+}
+
+// Write implements [io.Writer].
+func (s *socketStream) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(b), s.WriteMessage(websocket.TextMessage, b)
+}
+
+// Read implements [io.Reader].
+func (s *socketStream) Read(b []byte) (int, error) {
+	if len(s.rest) == 0 {
+		_, line, err := s.ReadMessage()
+		if err != nil {
+			close(s.ended)
+			return 0, err
+		}
+		s.rest = append(line, '\n')
+	}
+	n := copy(b, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+// phone attaches over WebSocket, with a token.
+func (d *acpDesk) phone(at, token string) *phone {
+	d.Helper()
+	conn, _, err := websocket.DefaultDialer.DialContext(d.Context(), "ws"+strings.TrimPrefix(at, "http")+"/v1/acp", http.Header{"Authorization": {"Bearer " + token}})
+	if err != nil {
+		d.Fatal(err)
+	}
+	s := &socketStream{Conn: conn, ended: make(chan struct{})}
+	return d.begin(&phone{conn: conn, opens: func(string) {}, ended: s.ended}, s, s)
+}
+
+// An httpStream is a connection over HTTP as a stream of lines: what is written is
+// posted, what the server-sent events say is read.
+type httpStream struct {
+	d         *acpDesk
+	at, token string
+	id        string // of the connection
+	in        *io.PipeReader
+	heard     *io.PipeWriter
+	ctx       context.Context //nolint:containedctx // it ends with the connection
+	cancel    context.CancelFunc
+}
+
+// httpPhone attaches over HTTP, with a token.
+func (d *acpDesk) httpPhone(at, token string) *phone {
+	d.Helper()
+	s := &httpStream{d: d, at: at, token: token}
+	s.ctx, s.cancel = context.WithCancel(d.Context())
+	s.in, s.heard = io.Pipe()
+	p := d.begin(&phone{conn: s, opens: s.watch}, s.in, s)
+	s.watch("")
+	return p
+}
+
+// Close implements [io.Closer].
+func (s *httpStream) Close() error {
+	s.cancel()
+	return s.in.Close()
+}
+
+func (s *httpStream) do(method, session string, body io.Reader) *http.Response {
+	r, err := http.NewRequestWithContext(s.ctx, method, s.at+"/v1/acp", body)
+	if err != nil {
+		s.d.Error(err)
+		return nil
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	for name, v := range map[string]string{"Acp-Connection-Id": s.id, "Acp-Session-Id": session} {
+		if v != "" {
+			r.Header.Set(name, v)
+		}
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		if s.ctx.Err() == nil {
+			s.d.Error(err)
+		}
+		return nil
+	}
+	return a
+}
+
+// Write implements [io.Writer].
+func (s *httpStream) Write(line []byte) (int, error) {
+	a := s.do("POST", "", bytes.NewReader(line))
+	if a == nil {
+		return 0, io.ErrClosedPipe
+	}
+	defer a.Body.Close()
+	b, err := io.ReadAll(a.Body)
+	switch {
+	case err != nil:
+		return 0, err
+	case a.StatusCode == http.StatusOK:
+		s.id = a.Header.Get("Acp-Connection-Id")
+		go s.heard.Write(append(b, '\n'))
+	case a.StatusCode != http.StatusAccepted:
+		go s.heard.Write(refusedBy(line, b))
+	}
+	return len(line), nil
+}
+
+// refusedBy returns the refusal of a message as the answer to it.
+func refusedBy(line, problem []byte) []byte {
+	var m struct{ ID json.RawMessage }
+	var p struct{ Detail string }
+	if json.Unmarshal(line, &m) != nil || json.Unmarshal(problem, &p) != nil {
+		return append(problem, '\n')
+	}
+	return append(skein.MustJSON(map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32000, "message": p.Detail}}), '\n')
+}
+
+// watch reads the stream of a session, or the connection's. It returns once the server
+// has begun it.
+func (s *httpStream) watch(session string) {
+	a := s.do("GET", session, nil)
+	if a == nil {
+		return
+	}
+	if a.StatusCode != http.StatusOK {
+		a.Body.Close()
+		s.d.Errorf("the stream is answered %s", a.Status)
+		return
+	}
+	go func() {
+		defer a.Body.Close()
+		for in := bufio.NewReader(a.Body); ; {
+			line, err := in.ReadString('\n')
+			if err != nil {
+				return
+			}
+			if data, ok := strings.CutPrefix(line, "data: "); ok {
+				if _, err := io.WriteString(s.heard, data); err != nil {
+					return
+				}
+			}
+		}
+	}()
+}
+
 // load loads a session, after a cursor if it is not "".
 func (p *phone) load(id, after string) acptest.Answer {
+	p.opens(id)
 	return p.Ask("session/load", map[string]any{"sessionId": id, "cwd": "/", "mcpServers": []any{}, "_meta": map[string]any{"skein": map[string]any{"after": after}}}, nil)
 }
 
@@ -176,12 +305,19 @@ func (d *acpDesk) notes(id, name string) (n int) {
 // An editor has a session open; a phone attaches, sees it stream, answers the permission
 // that the editor leaves open, and queues a prompt, which is sent after the turn.
 func TestAPhoneAttachesToALiveSession(t *testing.T) {
+	for over, attach := range map[string]func(d *acpDesk, at, token string) *phone{"WebSocket": (*acpDesk).phone, "HTTP": (*acpDesk).httpPhone} {
+		t.Run(over, func(t *testing.T) { attachesLive(t, attach) })
+	}
+}
+
+func attachesLive(t *testing.T, attach func(d *acpDesk, at, token string) *phone) {
+	t.Helper()
 	d, e, id := openedIn(t, "-")
 	at, token := d.serves(), d.skein("token", "add", "phone", "--scope", "write,read:raw")
 	first := e.Send("session/prompt", acptest.PromptOf(id, "say before the phone\npermit Bash\nsay after it"))
 	e.AwaitLine("session/request_permission")
 
-	p, q := d.phone(at, token), d.phone(at, d.skein("token", "add", "watch", "--scope", "read,read:raw"))
+	p, q := attach(d, at, token), attach(d, at, d.skein("token", "add", "watch", "--scope", "read,read:raw"))
 	if a := p.load(id, ""); a.Error != nil {
 		t.Fatalf("load is answered %+v", a.Error)
 	}
