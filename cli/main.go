@@ -165,7 +165,7 @@ var groups = []struct {
 		keep.NewRm, keep.NewRestore, keep.NewPrune, keep.NewClear, keep.NewScan, keep.NewScrub, keep.NewBackup, keep.NewRestoreBackup, keep.NewDoctor,
 	}},
 	{"serve", []func(*job.Frame) *cobra.Command{
-		serve.NewServe, serve.NewOpen, serve.NewMCP, serve.NewACP, serve.NewGateway, serve.NewLink, serve.NewToken, serve.NewUser,
+		serve.NewServe, serve.NewOpen, serve.NewMCP, serve.NewACP, serve.NewGateway, serve.NewShare, serve.NewLink, serve.NewToken, serve.NewUser,
 	}},
 	{"the program", []func(*job.Frame) *cobra.Command{
 		newSetup, setup.NewHook, newAgents, newKey, newConfig, newCompletion, newMan, newVersion,

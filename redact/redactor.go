@@ -20,8 +20,9 @@ type Secret struct {
 // A Redactor finds secrets. It is safe for concurrent use.
 type Redactor struct {
 	words  *automaton
-	rules  []secretRule // by the number of their word in words
-	tokens []tokenShape // recognized by their beginning
+	rules  []secretRule          // by the number of their word in words
+	tokens []tokenShape          // recognized by their beginning
+	more   func(string) []Secret // of [Redactor.With]; may be nil
 }
 
 // A secretRule finds possible secrets at the places of its word.
@@ -63,6 +64,13 @@ func (r *Redactor) Find(s string) []Secret { return joined(r.matches(s)) }
 // matches returns what the rules find in s, in the order in which their words
 // end.
 func (r *Redactor) matches(s string) (found []ruleMatch) {
+	if r.more != nil {
+		for _, got := range r.more(s) {
+			if !marked(s, got.Start) {
+				found = append(found, ruleMatch{got, true})
+			}
+		}
+	}
 	var reach []int // by rule number: where its last match ends
 	state := 0
 	for i := range len(s) {

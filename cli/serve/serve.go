@@ -30,6 +30,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/mcp"
 	"github.com/skein-dev/skein/server/web"
+	"github.com/skein-dev/skein/server/web/share"
 	"github.com/skein-dev/skein/store/accounts"
 	"github.com/skein-dev/skein/store/activity"
 )
@@ -298,9 +299,12 @@ func webOptions(j *job.Job, log *slog.Logger) web.Options {
 	if isOwn(j) {
 		topics = func(ctx context.Context) ([]web.SettingTopic, error) { return settingTopics(ctx, j) }
 	}
+	secrets := redact.New()
+	shares, _ := skein.PartOf[accounts.Shares](j.Whole)
 	return web.Options{
+		Shares:  share.Links{Shares: shares, Store: j.Whole, Secrets: secrets, Now: j.Now, Log: log},
 		Budgets: budgets(j), Settings: topics, Probes: ofMachine(j), Live: liveSessions(j), Folders: j.Place.Scheme == "sqlite",
-		Version: j.Version, Now: j.Now, Log: log, Agents: exchange.HandoffNames(), Secrets: redact.New(),
+		Version: j.Version, Now: j.Now, Log: log, Agents: exchange.HandoffNames(), Secrets: secrets,
 		Prices: sync.OnceValues(func() (*price.List, error) { return price.Load(j.Settings.Prices...) }),
 	}
 }

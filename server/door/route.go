@@ -3,8 +3,10 @@ package door
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -92,6 +94,25 @@ func (v Visitor) Name() string {
 		return v.Token
 	}
 	return v.Token + " (" + string(v.Owner()) + ")"
+}
+
+// Site returns the scheme and host by which the visitor reaches the server.
+func (v Visitor) Site() string {
+	if v.https {
+		return "https://" + v.host
+	}
+	return "http://" + v.host
+}
+
+// Local reports whether the visitor reaches the server by an address that works only on
+// its machine.
+func (v Visitor) Local() bool {
+	host := v.host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip.IsLoopback()
 }
 
 // MayDestroy reports whether the visitor may destroy sessions: their own with

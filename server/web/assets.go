@@ -230,3 +230,8 @@ func (all assets) manifest(w http.ResponseWriter, _ *http.Request) {
 		[]shortcut{{"Search", "/search"}, {"Usage", "/usage"}},
 	}))
 }
+
+// Style returns a style sheet of the pages.
+//
+// The error wraps [fs.ErrNotExist] if there is none with this name.
+func Style(name string) ([]byte, error) { return staticFiles.ReadFile("static/" + name) }

@@ -31,6 +31,7 @@ func (s *site) funcs() template.FuncMap {
 		"compare":   comparePath,
 		"project":   func(of skein.Session) string { return projectPath(cmp.Or(of.Checkout.Repository, of.Project)) },
 		"plural":    plural,
+		"shares":    func() bool { return s.Shares.Shares != nil },
 		"views":     s.views,
 		"version":   func() string { return s.Version },
 	}

@@ -53,17 +53,18 @@ type SettingRow struct {
 
 // settingsPage is the data of the page.
 type settingsPage struct {
-	Looks   lookChoice
-	Logins  *loginsPage // nil if there are none
-	Admin   bool        // what follows is shown
-	Tokens  []door.KnownToken
-	Audits  bool   // there is a page of what they were used for
-	Token   string // that was just made; it is not shown again
-	Error   string // why that did not work
-	Users   []accounts.Account
-	Team    bool // the store keeps accounts
-	Budgets []price.Spent
-	Topics  []SettingTopic
+	Looks    lookChoice
+	Logins   *loginsPage // nil if there are none
+	MayShare bool        // the visitor may make links
+	Admin    bool        // what follows is shown
+	Tokens   []door.KnownToken
+	Audits   bool   // there is a page of what they were used for
+	Token    string // that was just made; it is not shown again
+	Error    string // why that did not work
+	Users    []accounts.Account
+	Team     bool // the store keeps accounts
+	Budgets  []price.Spent
+	Topics   []SettingTopic
 }
 
 func (s settingPages) settings(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +81,7 @@ func (s settingPages) with(w http.ResponseWriter, r *http.Request, p *settingsPa
 }
 
 func (s settingPages) fill(r *http.Request, p *settingsPage) (err error) {
-	p.Looks, p.Admin = looksOf(r), s.manages(r)
+	p.Looks, p.Admin, p.MayShare = looksOf(r), s.manages(r), door.From(r.Context()).Scope >= door.Write
 	if s.Tokens != nil {
 		if p.Logins, err = loginPages(s).page(r); err != nil {
 			return err

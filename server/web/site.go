@@ -54,7 +54,8 @@ func newSite(o Options) *site {
 // parse parses the templates: each page together with the layout and with
 // parts.html. They are embedded, so it panics if one is wrong.
 func (s *site) parse() {
-	frame := template.Must(template.New("layout.html").Funcs(s.funcs()).ParseFS(pageFiles, "pages/layout.html", "pages/parts.html", "pages/transcript.html"))
+	frame := template.Must(template.New("layout.html").Funcs(s.funcs()).ParseFS(pageFiles, "pages/layout.html", "pages/parts.html"))
+	template.Must(transcript.Parse(frame))
 	files, err := fs.Glob(pageFiles, "pages/*.html")
 	if err != nil {
 		panic(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/skein-dev/skein/server/acp/live"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/web/imports"
+	"github.com/skein-dev/skein/server/web/share"
 	"github.com/skein-dev/skein/store/activity"
 	"github.com/skein-dev/skein/store/inspect"
 )
@@ -41,6 +42,7 @@ type Options struct {
 	Imports   *imports.Imports                              // of what is on this machine; nil: sessions cannot be imported in the browser
 	Folders   bool                                          // the folders of the sessions are on this machine, which is the visitor's: what Git says of them is shown
 	Live      live.Sockets                                  // where sessions that are open in editors are reached, to answer what their agents ask; zero: nowhere
+	Shares    share.Links                                   // makes links that anybody can read; without Shares there are none
 	Chat      *Turns                                        // lets agents answer in the browser; nil: they cannot
 }
 
@@ -70,6 +72,7 @@ func Routes(o Options) []door.Route {
 		loginPages{s}.routes(),
 		settingPages{s}.routes(),
 		auditPages{s}.routes(),
+		sharePages{s}.routes(),
 	)
 }
 

@@ -144,6 +144,7 @@ func (t *tx) addTombstones(h *head) error {
 	p.Exec(`DELETE FROM leases WHERE id = $1`, id)
 	p.Exec(`DELETE FROM heads WHERE id = $1`, id)
 	p.Exec(`DELETE FROM sessions WHERE user_id = $1 AND n = $2`, user, h.n)
+	p.Exec(`DELETE FROM shares WHERE user_id = $1 AND session = $2`, user, id) // after the session, whose row AddShare locks
 	p.Exec(`DELETE FROM names WHERE user_id = $1 AND n = $2`, user, h.n)
 	p.Exec(`DELETE FROM rewound_ranges WHERE user_id = $1 AND n = $2`, user, h.n)
 	return p.Run()

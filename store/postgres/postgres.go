@@ -30,6 +30,7 @@ type Store struct {
 	lifecycle
 	sources
 	users.Registry
+	users.ShareRegistry
 	inspection
 }
 
@@ -47,7 +48,7 @@ type (
 
 // store returns the store that a view shows.
 func (v *view) store() *Store {
-	return &Store{v, appends{v}, reads{v}, searches{v}, feeds{v}, leases{v}, lifecycle{v}, sources{v}, users.Registry{Principal: v.principal()}, inspection{v}}
+	return &Store{v, appends{v}, reads{v}, searches{v}, feeds{v}, leases{v}, lifecycle{v}, sources{v}, users.Registry{Principal: v.principal()}, users.ShareRegistry{Principal: v.principal()}, inspection{v}}
 }
 
 // A view is the store as the owner of some of its sessions sees it.

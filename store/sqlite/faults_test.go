@@ -68,7 +68,7 @@ func TestNewerFileIsRefusedUntouched(t *testing.T) {
 	makeNewer(t, name)
 	same := unchanged(t, name)
 	_, err := dial(name)
-	if !errors.Is(err, skein.ErrNewer) || !strings.Contains(err.Error(), "has schema 4711, this program knows 3") {
+	if !errors.Is(err, skein.ErrNewer) || !strings.Contains(err.Error(), "has schema 4711, this program knows 4") {
 		t.Errorf("Open of a newer file = %v, want %v with both versions", err, skein.ErrNewer)
 	}
 	if err := same(); err != nil {

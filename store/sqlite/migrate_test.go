@@ -125,14 +125,14 @@ func TestManyMigrateAtOnce(t *testing.T) {
 		t.Errorf("%d of 8 migrate, want 1", len(notices))
 	}
 	wantVersion(t, name, steps.Version())
-	wantVersion(t, name+".v3.bak", 3)
+	wantVersion(t, name+".v4.bak", 4)
 }
 
 // An old copy does not count as a copy of the current file.
 func TestMigrationCopiesAFileThatWentOnAgain(t *testing.T) {
 	name := old(t)
 	was := []byte("of an earlier migration")
-	if err := errors.Join(os.WriteFile(name+".v3.bak", was, 0o600), os.Chtimes(name+".v3.bak", time.Unix(1, 0), time.Unix(1, 0))); err != nil {
+	if err := errors.Join(os.WriteFile(name+".v4.bak", was, 0o600), os.Chtimes(name+".v4.bak", time.Unix(1, 0), time.Unix(1, 0))); err != nil {
 		t.Fatal(err)
 	}
 	s, err := Open(t.Context(), name, Options{steps: later(t)})
@@ -142,10 +142,10 @@ func TestMigrationCopiesAFileThatWentOnAgain(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(name + ".v3.bak"); err != nil || string(got) != string(was) {
+	if got, err := os.ReadFile(name + ".v4.bak"); err != nil || string(got) != string(was) {
 		t.Errorf("the earlier copy is %.20q (%v), want %q", got, err, was)
 	}
-	wantVersion(t, name+".v3-2.bak", 3)
+	wantVersion(t, name+".v4-2.bak", 4)
 }
 
 // After a later version has migrated the file, an older program that has it
@@ -287,7 +287,7 @@ func TestAnOlderStoreGetsItsEdits(t *testing.T) {
 func TestPragmas(t *testing.T) {
 	name := old(t)
 	c := testConn(t, name)
-	for pragma, want := range map[string]int64{"auto_vacuum": 2, "page_size": 4096, "synchronous": 2, "application_id": schema.ApplicationID, "user_version": 3} {
+	for pragma, want := range map[string]int64{"auto_vacuum": 2, "page_size": 4096, "synchronous": 2, "application_id": schema.ApplicationID, "user_version": 4} {
 		var got int64
 		if _, err := c.One("PRAGMA "+pragma, nil, &got); err != nil || got != want {
 			t.Errorf("PRAGMA %s = %d (%v), want %d", pragma, got, err, want)

@@ -36,6 +36,7 @@ type Store struct {
 	feeds
 	backupMaker
 	audits
+	sharing
 	isView bool // closing it does nothing
 }
 
@@ -55,13 +56,14 @@ type (
 	feeds       struct{ *view } // [skein.Feed], and the index that follows it
 	backupMaker struct{ *view } // [inspect.Backups]
 	audits      struct{ *view } // [accounts.AuditTrail]
+	sharing     struct{ *view } // [accounts.Shares]
 )
 
 // newStore returns the store of core c as a user sees it.
 func newStore(c *core, user skein.User) *Store {
 	v := &view{c, user}
 	return &Store{
-		v, reads{v}, searches{v}, lifecycle{v}, leases{v}, sources{v}, feeds{v}, backupMaker{v}, audits{v}, false,
+		v, reads{v}, searches{v}, lifecycle{v}, leases{v}, sources{v}, feeds{v}, backupMaker{v}, audits{v}, sharing{v}, false,
 	}
 }
 

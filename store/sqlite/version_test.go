@@ -53,8 +53,8 @@ func TestAFileThatIsBegunWhileItIsLookedAt(t *testing.T) {
 				}
 			}}
 		})
-		if v, err := schema.FileVersion(c); err != nil || v != 0 && v != 3 {
-			t.Errorf("fileVersion of a file that is begun ahead of statement %d = %d, %v, want 0 or 3", n, v, err)
+		if v, err := schema.FileVersion(c); err != nil || v != 0 && v != 4 {
+			t.Errorf("fileVersion of a file that is begun ahead of statement %d = %d, %v, want 0 or 4", n, v, err)
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)

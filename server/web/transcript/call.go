@@ -90,7 +90,7 @@ func (t *transcriber) child(callID string, id skein.SessionID) *child {
 	if c, ok := t.children[callID]; ok && callID != "" {
 		return &child{ID: c.ID, Name: render.Line(c.Name()), Messages: c.Messages, Known: true}
 	}
-	if id == "" {
+	if id == "" || t.Apart {
 		return nil
 	}
 	return &child{ID: id, Name: render.Line(string(id))}

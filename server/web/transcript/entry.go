@@ -126,7 +126,7 @@ var attachedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 func (t *transcriber) file(f *skein.File) block {
 	b := block{Kind: "file", Title: render.Line(render.FileLine(f))}
 	if f.Blob != "" {
-		b.Image = t.Path() + "/blobs/" + string(f.Blob)
+		b.Image = t.blob(f.Blob)
 		if !strings.HasPrefix(f.Media, "image/") || strings.HasPrefix(f.Media, "image/svg") {
 			b.Kind = "download"
 		}

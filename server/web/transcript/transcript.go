@@ -51,6 +51,9 @@ type PageView struct {
 	Zone    *time.Location // of the reader; nil: UTC
 	Mode    Mode
 	Folding Folding
+
+	Apart bool                    // it is shown outside of the dashboard: nothing leads to pages of that
+	Blob  func(skein.Hash) string // if Apart, the path of a blob; "" if it is not shown
 }
 
 // rendered is a message or a call, for its template, with its transcript.
@@ -71,8 +74,12 @@ func (t *Transcript) Show(what any) rendered {
 // Path returns the path of the session's page.
 func (v *PageView) Path() string { return SessionPath(v.Session.ID) }
 
-// Link returns the path of another window: key is before, after or at.
+// Link returns the path of another window: key is before, after or at. If the
+// transcript is apart, that is the page itself.
 func (v *PageView) Link(key string, seq skein.Seq) string {
+	if v.Apart {
+		return ""
+	}
 	return v.Path() + "?" + key + "=" + strconv.FormatInt(int64(seq), 10) + v.More()
 }
 
@@ -93,6 +100,31 @@ func (v *PageView) Child(id skein.SessionID) string {
 // Whole returns the path of a message in full.
 func (v *PageView) Whole(seq skein.Seq) string {
 	return v.Path() + "/messages/" + strconv.FormatInt(int64(seq), 10) + "?" + strings.TrimPrefix(v.More(), "&")
+}
+
+// blob returns the path of a blob; "" if it is not shown.
+func (v *PageView) blob(h skein.Hash) string {
+	switch {
+	case !v.Apart:
+		return v.Path() + "/blobs/" + string(h)
+	case v.Blob != nil:
+		return v.Blob(h)
+	}
+	return ""
+}
+
+// Cut returns where to read what was left out of a message.
+func (v *PageView) Cut(seq skein.Seq, rest int) CutText {
+	if v.Apart {
+		return CutText{Rest: rest}
+	}
+	return CutText{v.Whole(seq), rest}
+}
+
+// CutText is the end of a text, which is not shown.
+type CutText struct {
+	Path string // of the whole; "" if there is none
+	Rest int    // bytes
 }
 
 // Begin returns the path of the first window.
@@ -191,6 +223,23 @@ func (m *Maker) Make(ctx context.Context, store skein.Store, v PageView, w Windo
 		}
 	}
 	t.build(t.masked(w))
+	return &t.Transcript, nil
+}
+
+// MakeApart makes the transcript of a window that is shown outside of the dashboard: it says
+// nothing of other sessions. Secrets must be masked in v and w already.
+//
+// The error says that a rewind in w cannot be read.
+func (m *Maker) MakeApart(v PageView, w Window) (*Transcript, error) {
+	v.Apart = true
+	t := newTranscriber(&Maker{pieces: m.pieces}, v)
+	t.Before, t.After = w.Before, w.After
+	w, err := w.current()
+	if err != nil {
+		return nil, err
+	}
+	t.build(w)
+	t.Before, t.After = 0, 0
 	return &t.Transcript, nil
 }
 

@@ -14,7 +14,7 @@ import (
 const ours = `WITH RECURSIVE t AS (
 		SELECT c.oid FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'S') AND c.relname IN ('skein_version', 'numbers', 'fences',
 			'heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'rewound_ranges', 'reparented', 'purge_queue', 'scrubs', 'charges', 'usage',
-			'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found', 'indexed', 'users', 'tokens', 'logins', 'audit')
+			'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found', 'indexed', 'users', 'tokens', 'logins', 'audit', 'shares')
 		UNION SELECT i.inhrelid FROM pg_inherits i JOIN t ON t.oid = i.inhparent)
 	SELECT 'TABLE ' || c.oid::regclass FROM pg_class c JOIN t ON t.oid = c.oid WHERE c.relowner IS DISTINCT FROM to_regrole('skein_owner') AND pg_has_role(c.relowner, 'USAGE')
 	UNION ALL SELECT 'FUNCTION ' || p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace

@@ -23,7 +23,7 @@ const rightsHold = `SELECT
 	AND (SELECT bool_and(has_table_privilege('skein_user', c.oid, 'INSERT') AND c.relrowsecurity AND c.relforcerowsecurity
 		AND (SELECT count(*) FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname IN ('own', 'everybodys')) = 2)
 		FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relname IN ('heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'rewound_ranges', 'reparented', 'purge_queue',
-			'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found'))
+			'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found', 'shares'))
 	AND has_table_privilege('skein_all', 'users', 'INSERT') AND has_table_privilege('skein_all', 'logins', 'INSERT') AND has_table_privilege('skein_all', 'audit', 'INSERT')`
 
 // restoreRights gives the roles their rights, if a copy of a database has lost them.

@@ -9,7 +9,7 @@
 -- made without them. Running it again changes nothing.
 GRANT USAGE ON SCHEMA public TO skein_user, skein_all;
 GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, journal, sessions, names, events, bases, rewound_ranges, reparented, purge_queue, scrubs, charges, usage,
-	blobs, blob_refs, files, records, tombstones, found TO skein_user, skein_all;
+	blobs, blob_refs, files, records, tombstones, found, shares TO skein_user, skein_all;
 GRANT SELECT, INSERT, UPDATE, DELETE ON indexed, users, tokens, logins, audit TO skein_all;
 GRANT SELECT ON indexed, users TO skein_user;
 GRANT USAGE ON SEQUENCE numbers, fences TO skein_user, skein_all;
@@ -20,7 +20,7 @@ DO $$
 DECLARE t text;
 BEGIN
 	FOREACH t IN ARRAY ARRAY['heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'rewound_ranges', 'reparented', 'purge_queue', 'scrubs', 'charges', 'usage',
-			'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found', 'users', 'tokens'] LOOP
+			'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found', 'users', 'tokens', 'shares'] LOOP
 		EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
 		EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
 		EXECUTE format('DROP POLICY IF EXISTS own ON %I', t);

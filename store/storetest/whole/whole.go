@@ -11,5 +11,6 @@ func Promises() []harness.Promise {
 		{Name: "25 Whatever is done, in any order", Checks: anything()},
 		{Name: "28 What is read is what was written", Checks: damage()},
 		{Name: "31 The audit says what tokens were used for", Checks: auditing()},
+		{Name: "32 A link to a session is kept as long as the session is", Checks: sharing()},
 	}
 }
