@@ -53,7 +53,7 @@ const (
 const week = 7 * 24 * time.Hour
 
 // codexWindows returns the windows that Codex wrote down last.
-func codexWindows(ctx context.Context, j *job.Job) ([]codex.Window, error) {
+func codexWindows(ctx context.Context, j *job.Job) ([]codex.RateWindow, error) {
 	newest := skein.Filter{Origin: codex.Name, NoChildren: true, Since: skein.At(j.Now().Add(-week)), Limit: newestSessions}
 	for s, err := range j.Store.Sessions(ctx, newest) {
 		if err != nil {
@@ -68,7 +68,7 @@ func codexWindows(ctx context.Context, j *job.Job) ([]codex.Window, error) {
 }
 
 // lastWindows returns the windows that the records of a session told of last.
-func lastWindows(ctx context.Context, store skein.Store, o *skein.Origin) (last []codex.Window, err error) {
+func lastWindows(ctx context.Context, store skein.Store, o *skein.Origin) (last []codex.RateWindow, err error) {
 	sources := skein.SourcesOf(store)
 	f, err := sources.File(ctx, o.Format, o.Path)
 	if errors.Is(err, skein.ErrNotFound) {

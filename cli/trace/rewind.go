@@ -177,7 +177,7 @@ func (o *rewindOptions) takeBack(ctx context.Context, t *maskedTracer, kept rewi
 	if err != nil {
 		return err
 	}
-	if err := t.Apply(ctx, patch); err != nil {
+	if err := t.Tree.Apply(ctx, patch); err != nil {
 		return errors.Join(err, os.Remove(file), os.Remove(noteOf(file)))
 	}
 	j.Say("took back what the session did in %s since turn %d; skein rewind --undo restores it", terminal.Count(len(fileLines(changes)), "file"), o.turn)

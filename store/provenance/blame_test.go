@@ -583,7 +583,7 @@ func TestARewindTakesBackWhatTheSessionDidAndNothingElse(t *testing.T) {
 	if err != nil || patch == "" || text("a.go") != mine {
 		t.Fatalf("working out the patch changes the files, or fails: %q, %v", patch, err)
 	}
-	err = tr.Apply(t.Context(), patch)
+	err = tr.Tree.Apply(t.Context(), patch)
 	if got, want := text("a.go"), strings.Replace(mine, gamma, beta, 1); err != nil || got != want {
 		t.Errorf("after the rewind, %v, a.go is %q, want %q", err, got, want)
 	}
@@ -653,7 +653,7 @@ func TestEmptyFilesAndModesAreKept(t *testing.T) {
 	}
 	patch, err := tr.Backward(t.Context(), changes)
 	if err == nil {
-		err = tr.Apply(t.Context(), patch)
+		err = tr.Tree.Apply(t.Context(), patch)
 	}
 	if err != nil {
 		t.Fatal(err)

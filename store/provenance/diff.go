@@ -216,11 +216,7 @@ func (t *Tracer) Backward(ctx context.Context, changes []FileDiff) (patch string
 	return patch, err
 }
 
-// Apply changes the files as a patch says, all or none. The error is Git's, and says what
-// does not fit.
-func (t *Tracer) Apply(ctx context.Context, patch string) error { return t.Tree.Apply(ctx, patch) }
-
-// Undo takes back what Apply did, all or none. The error is Git's, and says
+// Undo takes back what applying a patch did, all or none. The error is Git's, and says
 // what does not fit.
 func (t *Tracer) Undo(ctx context.Context, patch string) error {
 	return t.Tree.Apply(ctx, patch, "--reverse")

@@ -271,7 +271,7 @@ func (c *core) dialReader() (*engine.Conn, error) {
 		return conn, err
 	}
 	v, err := schema.FileVersion(conn)
-	if script, _ := c.steps.StandIns(v); err == nil && script != "" {
+	if script, _ := c.steps.Substitutes(v); err == nil && script != "" {
 		err = conn.Script("PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; " + script + "PRAGMA query_only = 1")
 	}
 	if err != nil {

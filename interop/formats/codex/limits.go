@@ -8,9 +8,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Window is a window of a subscription to Codex, and how much of it was used when a
+// A RateWindow is a window of a subscription to Codex, and how much of it was used when a
 // record was written.
-type Window struct {
+type RateWindow struct {
 	Percent float64
 	Span    time.Duration // how long the window is; 0 if not known
 	Resets  skein.Time    // when it ends
@@ -23,13 +23,13 @@ type Window struct {
 //	{"limit_id":"codex","primary":{"used_percent":12.0,"window_minutes":300,"resets_at":1795269600},"secondary":…}
 //
 // A limit with another limit_id is that of a single model. Until October 2025 there was
-// resets_in_seconds instead of resets_at. (codex-rs/protocol/src/protocol.rs,
-// RateLimitSnapshot, checked 2026-11-25.)
-func Windows(raw []byte) (all []Window) {
+// resets_in_seconds instead of resets_at. (RateLimitSnapshot in
+// codex-rs/protocol, as public reports of 2025 and 2026 show it.)
+func Windows(raw []byte) (all []RateWindow) {
 	if !bytes.Contains(raw, []byte(`"rate_limits"`)) {
 		return nil
 	}
-	type window struct {
+	type wireWindow struct {
 		Percent float64 `json:"used_percent"`
 		Minutes float64 `json:"window_minutes"`
 		At      int64   `json:"resets_at"`         // Unix seconds
@@ -40,9 +40,9 @@ func Windows(raw []byte) (all []Window) {
 		Payload struct {
 			Type   string `json:"type"`
 			Limits struct {
-				ID        string  `json:"limit_id"`
-				Primary   *window `json:"primary"`
-				Secondary *window `json:"secondary"`
+				ID        string      `json:"limit_id"`
+				Primary   *wireWindow `json:"primary"`
+				Secondary *wireWindow `json:"secondary"`
 			} `json:"rate_limits"`
 		} `json:"payload"`
 	}
@@ -50,7 +50,7 @@ func Windows(raw []byte) (all []Window) {
 	if json.Unmarshal(raw, &l) != nil || l.Payload.Type != "token_count" || limits.ID != "" && limits.ID != Name {
 		return nil
 	}
-	for _, w := range []*window{limits.Primary, limits.Secondary} {
+	for _, w := range []*wireWindow{limits.Primary, limits.Secondary} {
 		if w == nil {
 			continue
 		}
@@ -58,7 +58,7 @@ func Windows(raw []byte) (all []Window) {
 		if w.At == 0 {
 			ends = l.Time.Add(time.Duration(w.In * float64(time.Second)))
 		}
-		all = append(all, Window{w.Percent, time.Duration(w.Minutes * float64(time.Minute)), skein.At(ends)})
+		all = append(all, RateWindow{w.Percent, time.Duration(w.Minutes * float64(time.Minute)), skein.At(ends)})
 	}
 	return all
 }

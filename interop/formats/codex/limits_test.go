@@ -20,19 +20,19 @@ func TestWindowsOfARecord(t *testing.T) {
 		}
 		return skein.At(u)
 	}
-	week := Window{40, 7 * 24 * time.Hour, at("2026-11-24T12:00:00Z")}
+	week := RateWindow{40, 7 * 24 * time.Hour, at("2026-11-24T12:00:00Z")}
 	for name, c := range map[string]struct {
 		raw  string
-		want []Window
+		want []RateWindow
 	}{
 		"both": {
 			record(`{"limit_id":"codex","primary":{"used_percent":12.5,"window_minutes":300,"resets_at":1795269600},"secondary":{"used_percent":40,"window_minutes":10080,"resets_at":1795521600},"plan_type":"plus"}`),
-			[]Window{{12.5, 5 * time.Hour, at("2026-11-21T14:00:00Z")}, week},
+			[]RateWindow{{12.5, 5 * time.Hour, at("2026-11-21T14:00:00Z")}, week},
 		},
-		"the week alone": {record(`{"primary":{"used_percent":40,"window_minutes":10080,"resets_at":1795521600},"secondary":null}`), []Window{week}},
+		"the week alone": {record(`{"primary":{"used_percent":40,"window_minutes":10080,"resets_at":1795521600},"secondary":null}`), []RateWindow{week}},
 		"before October 2025": {
 			record(`{"primary":{"used_percent":1,"window_minutes":299,"resets_in_seconds":60}}`),
-			[]Window{{1, 299 * time.Minute, at("2026-11-21T10:01:00Z")}},
+			[]RateWindow{{1, 299 * time.Minute, at("2026-11-21T10:01:00Z")}},
 		},
 		"no subscription":     {record(`{"limit_id":"codex","primary":null,"secondary":null}`), nil},
 		"null":                {record(`null`), nil},

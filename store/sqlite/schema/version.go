@@ -51,20 +51,21 @@ func (s Steps) refuse(v int64, err error) error {
 	return err
 }
 
-// standIns create, for a connection that only reads, what the step after a version adds:
+// substitutes create, for a connection that only reads, what the step after a version adds:
 // without it, a file of that version could not be read until it was migrated, and on a
 // read-only disk never. An empty index says that it is behind, so that nobody relies on it.
-var standIns = map[int64]string{
+var substitutes = map[int64]string{
 	1: `CREATE TEMP TABLE edits (key INTEGER NOT NULL, event INTEGER NOT NULL);
 		CREATE TEMP TABLE edits_fed AS SELECT 1 AS one, 0 AS upto;`,
 	2: ``, // the tables are the same
+	3: `CREATE TEMP TABLE shares (id, hash, user_id, session, shows, by, created, expires, views, viewed);`,
 }
 
-// StandIns returns a script that lets a connection read a file of version v as one of
+// Substitutes returns a script that lets a connection read a file of version v as one of
 // schema s, and false if that cannot be done.
-func (s Steps) StandIns(v int64) (script string, ok bool) {
+func (s Steps) Substitutes(v int64) (script string, ok bool) {
 	for ; v < s.Version(); v++ {
-		step, known := standIns[v]
+		step, known := substitutes[v]
 		if !known {
 			return "", false
 		}
@@ -151,7 +152,7 @@ func ReadOnlyMode(d driver.Driver, path string, s Steps) (string, error) {
 			continue
 		}
 		v, err := FileVersion(c)
-		_, reads := s.StandIns(v)
+		_, reads := s.Substitutes(v)
 		cerr := c.Close()
 		switch {
 		case err == nil && !reads:
