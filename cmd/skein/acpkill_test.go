@@ -40,8 +40,8 @@ func (f *fuse) Read(b []byte) (int, error) {
 // soakTurns sets how many turns TestASessionOutlivesKills has.
 const soakTurns = "SKEIN_TEST_ACP_TURNS"
 
-// sessionTurns is how many turns a session has there. Each load shows all of them, and
-// one load follows each kill: more than half of the time of a soak with 500 turns.
+// sessionTurns is how many turns a session has there: each kill is followed by a load,
+// which shows all turns of the session.
 const sessionTurns = 100
 
 // Wherever skein, the editor or the agent is killed, the session opens again, shows what
