@@ -23,6 +23,8 @@ type fileRef struct {
 	hash  []byte
 	data  []byte
 	size  int // in base64
+
+	shared bool // with another event: records keep it, since either event may be deleted
 }
 
 // Add adds the spans of an event's text to the table.
@@ -47,9 +49,17 @@ func (t *Texts) Add(event int, spans *Quotes) {
 
 // AddFile adds a blob that an event refers to. hash is the SHA-256 of data.
 func (t *Texts) AddFile(event int, hash, data []byte) {
-	if size := base64.StdEncoding.EncodedLen(len(data)); size >= minFile {
-		t.files = append(t.files, fileRef{event, hash, data, size})
+	size := base64.StdEncoding.EncodedLen(len(data))
+	if size < minFile {
+		return
 	}
+	for i := range t.files {
+		if f := &t.files[i]; bytes.Equal(f.hash, hash) {
+			f.shared = f.shared || f.event != event
+			return
+		}
+	}
+	t.files = append(t.files, fileRef{event: event, hash: hash, data: data, size: size})
 }
 
 // Where a file is left out of a record.
@@ -63,7 +73,7 @@ const (
 func (t *Texts) file(b []byte, i, end int) (f *fileRef, at int) {
 	for k := range t.files {
 		f := &t.files[k]
-		if at := end - 1 - f.size; at > i && at-i-1 <= maxTitle && isBase64(b[at:end-1], f.data) {
+		if at := end - 1 - f.size; !f.shared && at > i && at-i-1 <= maxTitle && isBase64(b[at:end-1], f.data) {
 			return f, at
 		}
 	}

@@ -14,8 +14,11 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
+// putBlob stores a blob. If it is stored already, but with other bytes, these are damaged
+// or packed in another way: the new ones take their place.
 func putBlob(t *txn.Tx, b pack.Blob) error {
-	_, _, err := t.Exec(`INSERT INTO blobs (hash, size, form, data) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING`, b.Hash, b.Size, b.Form, b.Data)
+	_, _, err := t.Exec(`INSERT INTO blobs (hash, size, form, data) VALUES (?, ?, ?, ?)
+		ON CONFLICT (hash) DO UPDATE SET size = excluded.size, form = excluded.form, data = excluded.data WHERE data <> excluded.data`, b.Hash, b.Size, b.Form, b.Data)
 	return err
 }
 

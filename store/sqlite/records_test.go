@@ -254,3 +254,50 @@ func TestRecordOfADamagedFile(t *testing.T) {
 		}
 	}
 }
+
+// Two messages of one batch that have the same file each keep it: a record never depends
+// on the message of another.
+func TestAFileOfTwoMessagesOutlivesEither(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+	b := skein.NewBlob(bytes.Repeat([]byte("0123456789 "), 3000))
+	r0, e0 := fileLine(0, 0, b)
+	r1, e1 := fileLine(1, int64(len(r0.Raw)), b)
+	im := skein.Import{Records: []skein.Record{r0, r1}}
+	im.File.Format, im.File.Path, im.File.Session = "f", "/x", "a"
+	batch := skein.Batch{Session: "a", Events: []skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{}), e0, e1}, Blobs: []skein.Blob{b}, Import: &im}
+	if _, err := s.Append(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	err := s.change(t.Context(), func(tx *txn.Tx) error {
+		_, _, err := tx.Exec(`DELETE FROM messages WHERE content LIKE 'message 0 %'`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRecords(t, s, 1, []skein.Record{r1})
+}
+
+// A file that is brought again heals the damaged one.
+func TestAFileBroughtAgainHealsADamagedOne(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+	b := skein.NewBlob(bytes.Repeat([]byte("0123456789 "), 3000))
+	_, e := fileLine(0, 0, b)
+	for _, id := range []skein.SessionID{"a", "b"} {
+		batch := skein.Batch{Session: id, Events: []skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{}), e}, Blobs: []skein.Blob{b}}
+		if _, err := s.Append(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		if id == "b" {
+			break
+		}
+		if err := s.change(t.Context(), func(tx *txn.Tx) error { return tx.Script(`UPDATE blobs SET data = zeroblob(length(data))`) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range []skein.SessionID{"a", "b"} {
+		if got, err := s.Blob(t.Context(), id, b.Hash); err != nil || !bytes.Equal(got, b.Data) {
+			t.Errorf("the file of session %s has %d bytes (%v), want the %d that were brought last", id, len(got), err, len(b.Data))
+		}
+	}
+}
