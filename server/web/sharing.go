@@ -129,7 +129,7 @@ func (s sharePages) page(r *http.Request, one skein.Session, q url.Values) (p *s
 		p.Options = append(p.Options, shareOption{string(k.Name), k.Title, p.Shows.Has(string(k.Name))})
 	}
 	p.Options = append(p.Options,
-		shareOption{"files", "Pictures, and names of files that are attached", p.Shows.Files},
+		shareOption{"files", "Pictures, with what cameras put into them, and names of files that are attached", p.Shows.Files},
 		shareOption{"reasoning", "Reasoning of models", p.Shows.Reasoning},
 		shareOption{"context", "What programs put into prompts", p.Shows.Context})
 	p.Links, err = s.links(r, one.ID)

@@ -53,7 +53,7 @@ type Registry interface {
 	// Users returns all accounts, by name.
 	Users(ctx context.Context) ([]Account, error)
 
-	// RemoveUser removes an account and its tokens; its sessions stay. The
+	// RemoveUser removes an account, its tokens and its links; its sessions stay. The
 	// error wraps [ErrNotFound].
 	RemoveUser(ctx context.Context, u skein.User) error
 

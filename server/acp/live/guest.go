@@ -249,7 +249,11 @@ func (h *SessionHub) answer(w *Wish, by string) error {
 	}
 	p.deciding = true
 	h.mu.Unlock()
-	err := h.owner.Decide(p.id, w.Result, by)
+	result := w.Result
+	if w.Once { // the agent might find another option in the client's own words
+		result = skein.MustJSON(map[string]any{"outcome": chosenOption{d.Outcome, d.Option}})
+	}
+	err := h.owner.Decide(p.id, result, by)
 	h.mu.Lock()
 	p.deciding = false
 	h.changed.Broadcast()

@@ -294,6 +294,12 @@ func (h *SessionHub) decide(p *askedPermission, d PermissionDecision) {
 	h.say(stateOf(map[string]any{"decision": d, "toolCallId": call.ToolCall.ToolCallID}))
 }
 
+// chosenOption is the outcome of a request for a permission, as the agent is told.
+type chosenOption struct {
+	Outcome  string `json:"outcome"`
+	OptionID string `json:"optionId,omitempty"`
+}
+
 // decisionOf returns what an answer to a request for a permission says.
 func decisionOf(params, result []byte, by string) PermissionDecision {
 	var a struct {

@@ -11,10 +11,12 @@ import (
 // A decider owns a session whose agent takes every answer.
 type decider struct {
 	nobody
-	took []string
+	took   []string
+	result string // of the last one
 }
 
-func (d *decider) Decide(id string, _ json.RawMessage, by string) error {
+func (d *decider) Decide(id string, result json.RawMessage, by string) error {
+	d.result = string(result)
 	d.took = append(d.took, id+" by "+by)
 	return nil
 }
@@ -99,7 +101,10 @@ func TestAnAnswerForOneCallDecidesAboutNoOther(t *testing.T) {
 	if len(d.took) > 0 {
 		t.Errorf("the agent was answered %v", d.took)
 	}
-	if err := choose("y"); err != nil || len(d.took) != 1 {
-		t.Errorf("allow once: %v, and the agent was answered %v", err, d.took)
+	// Another reader of JSON might find another option in this than was looked at.
+	twice := []byte(`{"outcome":{"outcome":"selected","optionId":"a","OPTIONID":"y"},"_meta":{}}`)
+	err = at.Answer(t.Context(), "s", "phone", Wish{Answer: asked[0].Name, Result: twice, Once: true})
+	if want := `{"outcome":{"outcome":"selected","optionId":"y"}}`; err != nil || len(d.took) != 1 || d.result != want {
+		t.Errorf("allow once: %v, and the agent was answered %v with %s, want %s", err, d.took, d.result, want)
 	}
 }

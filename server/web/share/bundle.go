@@ -41,12 +41,9 @@ func (b Bundle) Write(ctx context.Context, store skein.Store, id skein.SessionID
 			return "", err
 		}
 	}
-	names, err := b.pictures(ctx, store, id, p)
-	if err != nil {
-		return "", err
-	}
+	pictures := b.pictures(ctx, store, id)
 	for n := range p.Pages() {
-		if err := b.page(p, n+1, names); err != nil {
+		if err := b.page(p, n+1, pictures); err != nil {
 			return "", err
 		}
 	}
@@ -64,34 +61,42 @@ func (b Bundle) put(name string, text []byte) error {
 	return os.WriteFile(filepath.Join(b.Dir, name), text, 0o644) //nolint:gosec // it is made to be published
 }
 
-func (b Bundle) page(p *Preview, n int, pictures map[skein.Hash]string) (err error) {
+func (b Bundle) page(p *Preview, n int, picture func(skein.Hash) (string, error)) (err error) {
 	f, err := os.OpenFile(filepath.Join(b.Dir, fileOf(n)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // it is made to be published
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return p.write(f, n, sharedPage{Styles: b.Order, Policy: bundlePolicy}, fileOf, func(h skein.Hash) string { return pictures[h] })
+	var failed error
+	err = p.write(f, n, sharedPage{Styles: b.Order, Policy: bundlePolicy}, fileOf, func(h skein.Hash) string {
+		name, err := picture(h)
+		failed = errors.Join(failed, err)
+		return name
+	})
+	return errors.Join(err, failed)
 }
 
-// pictures writes the pictures and returns their names.
-func (b Bundle) pictures(ctx context.Context, store skein.Store, id skein.SessionID, p *Preview) (map[skein.Hash]string, error) {
+// pictures returns a function that writes a picture, when a page shows it first, and
+// returns its name, "" if it is no picture.
+func (b Bundle) pictures(ctx context.Context, store skein.Store, id skein.SessionID) func(skein.Hash) (string, error) {
 	names := map[skein.Hash]string{}
-	for _, h := range p.Pictures() {
+	return func(h skein.Hash) (name string, err error) {
+		if name, ok := names[h]; ok {
+			return name, nil
+		}
+		defer func() { names[h] = name }()
 		data, err := store.Blob(ctx, id, h)
 		if errors.Is(err, skein.ErrNotFound) {
-			continue
+			return "", nil
 		}
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		ext := map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/avif": ".avif", "image/bmp": ".bmp"}[render.PictureKind(data)]
 		if ext == "" {
-			continue
+			return "", nil
 		}
-		names[h] = string(h)[:min(len(h), 16)] + ext
-		if err := b.put(names[h], data); err != nil {
-			return nil, err
-		}
+		name = string(h)[:min(len(h), 16)] + ext
+		return name, b.put(name, data)
 	}
-	return names, nil
 }

@@ -58,8 +58,20 @@ type people struct {
 }
 
 var homeText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:/home/|/Users/|(?i:[a-z]:[\\/]+Users[\\/]+)|-home-|-Users-)([A-Za-z0-9._][A-Za-z0-9._ ]*[A-Za-z0-9_]|[A-Za-z0-9_])`)
+	return regexp.MustCompile(`(?:/|%2[Ff])(?:home|Users)(?:/|%2[Ff])([^/\\\s"'<>|:*?%,;()\[\]{}` + "`" + `]+)|(?i:[a-z]:[\\/]+Users[\\/]+)([^/\\"<>|:*?\n\[]+)[\\/]|(?i:[a-z]:[\\/]+Users[\\/]+)([^/\\\s"<>|:*?\[]+)|-(?:home|Users)-([A-Za-z0-9_]+)`)
 })
+
+// homes returns where s has the names of users in paths of home folders.
+func homes(s string) (all [][2]int) {
+	for _, at := range homeText().FindAllStringSubmatchIndex(s, -1) {
+		for i := 2; i < len(at); i += 2 {
+			if from, to := at[i], at[i+1]; from >= 0 {
+				all = append(all, [2]int{from, from + len(strings.TrimRight(s[from:to], ".!"))})
+			}
+		}
+	}
+	return all
+}
 
 // anybodys are names that many machines have, and words: as a word they are not hidden.
 var anybodys = []string{
@@ -69,8 +81,8 @@ var anybodys = []string{
 
 // meet adds the names that s has.
 func (p *people) meet(s string) {
-	for _, found := range homeText().FindAllStringSubmatch(s, -1) {
-		name := found[1]
+	for _, at := range homes(s) {
+		name := s[at[0]:at[1]]
 		if len(name) >= 3 && !slices.Contains(anybodys, strings.ToLower(name)) {
 			p.names[name] = true
 		}
@@ -91,8 +103,8 @@ func (p *people) known() {
 }
 
 func users(s string, p *people) (all []redact.Secret) {
-	for _, at := range homeText().FindAllStringSubmatchIndex(s, -1) {
-		all = append(all, redact.Secret{Kind: "user", Start: at[2], End: at[3]})
+	for _, at := range homes(s) {
+		all = append(all, redact.Secret{Kind: "user", Start: at[0], End: at[1]})
 	}
 	if p.match != nil {
 		for _, at := range p.match.FindAllStringIndex(s, -1) {
@@ -107,17 +119,20 @@ func users(s string, p *people) (all []redact.Secret) {
 // apart reports whether s[from:to] is a word of its own.
 func apart(s string, from, to int) bool {
 	inWord := func(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
-	return (from == 0 || !inWord(s[from-1])) && (to == len(s) || !inWord(s[to]))
+	begins := from == 0 || !inWord(s[from-1]) || from > 1 && s[from-2] == '\\' && strings.IndexByte("nrt", s[from-1]) >= 0 // as in JSON
+	return begins && (to == len(s) || !inWord(s[to]))
 }
 
 var addressText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:\d{1,3}\.){3}\d{1,3}|(?:[0-9A-Fa-f]{1,4}:){4,7}[0-9A-Fa-f]{1,4}|(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}`)
+	return regexp.MustCompile(`[0-9A-Fa-f:]*::[0-9A-Fa-f:.]*|(?:\d{1,3}\.){3}\d{1,3}|(?:[0-9A-Fa-f]{1,4}:){4,7}[0-9A-Fa-f]{1,4}|(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}`)
 })
 
 func addresses(s string, _ *people) (all []redact.Secret) {
 	for _, at := range addressText().FindAllStringIndex(s, -1) {
 		text := s[at[0]:at[1]]
-		if ip, err := netip.ParseAddr(text); err == nil && (ip.IsLoopback() || ip.IsUnspecified()) || err != nil && strings.Contains(text, ".") {
+		ip, err := netip.ParseAddr(strings.TrimRight(text, ".:"))
+		short := strings.Contains(text, "::") // an address if it is one, and no name as in C++
+		if err == nil && (ip.IsLoopback() || ip.IsUnspecified() || short && !strings.ContainsAny(text, "0123456789")) || err != nil && (short || strings.Contains(text, ".")) {
 			continue
 		}
 		if !apart(s, at[0], at[1]) || at[0] > 0 && s[at[0]-1] == '.' || at[1] < len(s)-1 && s[at[1]] == '.' && s[at[1]+1] >= '0' && s[at[1]+1] <= '9' {

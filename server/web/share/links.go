@@ -84,7 +84,7 @@ func (l *Links) Add(ctx context.Context, one skein.Session, p *Preview, seen, by
 	secret := strings.ToLower(rand.Text())
 	now := skein.At(l.Now())
 	a = accounts.SharedLink{
-		ID: strings.ToLower(rand.Text()[:6]), Hash: sha256.Sum256([]byte(secret)), User: one.User, Session: one.ID, Shows: skein.MustJSON(p.Shows),
+		ID: strings.ToLower(rand.Text()[:6]), Hash: sha256.Sum256([]byte(secret)), User: one.User, Session: one.ID, Shows: skein.MustJSON(keptPart{p.Shows, seen}),
 		By: by, Created: now, Expires: now + skein.Time(time.Duration(days)*24*time.Hour/time.Millisecond),
 	}
 	if err := l.Shares.AddShare(ctx, a); err != nil {
@@ -103,18 +103,33 @@ type shown struct {
 // errNoLink says that a link does not work, whatever the reason.
 var errNoLink = errors.New("this link does not work")
 
-// open returns what the link of a request shows.
-func (l *Links) open(r *http.Request) (s shown, err error) {
+// visit calls f with what the link of a request shows. Only a few visits are under way at
+// once, so f sends nothing: whoever reads slowly holds up nobody.
+func (l *Links) visit(r *http.Request, f func(shown) error) error {
 	ctx := r.Context()
-	if s.SharedLink, err = l.Shares.FindShare(ctx, sha256.Sum256([]byte(r.PathValue("secret")))); err != nil {
-		if errors.Is(err, skein.ErrNotFound) {
-			err = errNoLink
-		}
-		return s, err
+	link, err := l.Shares.FindShare(ctx, sha256.Sum256([]byte(r.PathValue("secret"))))
+	if errors.Is(err, skein.ErrNotFound) || err == nil && skein.At(l.Now()) >= link.Expires {
+		return errNoLink
 	}
-	if skein.At(l.Now()) >= s.Expires {
-		return s, errNoLink
+	if err != nil {
+		return err
 	}
+	select {
+	case l.busy <- struct{}{}:
+		defer func() { <-l.busy }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s, err := l.open(ctx, link)
+	if err != nil {
+		return err
+	}
+	return f(s)
+}
+
+// open returns what a link shows.
+func (l *Links) open(ctx context.Context, link accounts.SharedLink) (s shown, err error) {
+	s.SharedLink = link
 	if s.store = l.Store; s.User != "" {
 		s.store = l.Store.As(s.User)
 	}
@@ -125,40 +140,23 @@ func (l *Links) open(r *http.Request) (s shown, err error) {
 	if err != nil {
 		return s, err
 	}
-	shows, err := read(s.SharedLink.Shows)
+	kept, err := read(s.SharedLink.Shows)
 	if err != nil {
 		return s, err
 	}
-	s.Preview, err = l.Look(ctx, s.store, one, shows)
-	if errors.Is(err, skein.ErrInvalid) {
-		err = errNoLink // what it showed was scrubbed
+	s.Preview, err = l.Look(ctx, s.store, one, kept.SharedPart)
+	// What it showed was scrubbed, or would be masked in another way than it was.
+	if errors.Is(err, skein.ErrInvalid) || err == nil && s.Seen() != kept.Seen {
+		err = errNoLink
 	}
 	return s, err
 }
 
-// begin waits until a page may be made; false if the visitor has gone.
-func (l *Links) begin(ctx context.Context) bool {
-	select {
-	case l.busy <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // page shows what a link shows.
 func (l *Links) page(w http.ResponseWriter, r *http.Request) {
-	if !l.begin(r.Context()) {
-		return
-	}
-	defer func() { <-l.busy }()
-	s, err := l.open(r)
-	if err != nil {
-		l.fail(w, r, err)
-		return
-	}
 	n := 1
 	if text := r.URL.Query().Get("page"); text != "" {
+		var err error
 		if n, err = strconv.Atoi(text); err != nil {
 			l.fail(w, r, errNoLink)
 			return
@@ -172,7 +170,11 @@ func (l *Links) page(w http.ResponseWriter, r *http.Request) {
 		return path + "?page=" + strconv.Itoa(n)
 	}
 	var b bytes.Buffer
-	err = s.write(&b, n, sharedPage{Styles: l.Styles, Expires: s.Expires}, where, func(h skein.Hash) string { return path + "/files/" + string(h) })
+	var id string
+	err := l.visit(r, func(s shown) error {
+		id = s.ID
+		return s.write(&b, n, sharedPage{Styles: l.Styles, Expires: s.Expires}, where, func(h skein.Hash) string { return path + "/files/" + string(h) })
+	})
 	if errors.Is(err, skein.ErrNotFound) {
 		err = errNoLink
 	}
@@ -181,8 +183,8 @@ func (l *Links) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodGet && n == 1 && r.Header.Get("Sec-Purpose") == "" {
-		if err := l.Shares.CountView(context.WithoutCancel(r.Context()), s.ID, skein.At(l.Now())); err != nil {
-			l.Log.Warn("a view of a link is not counted", "share", s.ID, "err", err)
+		if err := l.Shares.CountView(context.WithoutCancel(r.Context()), id, skein.At(l.Now())); err != nil {
+			l.Log.Warn("a view of a link is not counted", "share", id, "err", err)
 		}
 	}
 	l.answer(w, http.StatusOK, b.Bytes())
@@ -190,21 +192,15 @@ func (l *Links) page(w http.ResponseWriter, r *http.Request) {
 
 // file sends a picture that a link shows.
 func (l *Links) file(w http.ResponseWriter, r *http.Request) {
-	if !l.begin(r.Context()) {
-		return
-	}
-	defer func() { <-l.busy }()
-	s, err := l.open(r)
-	if err != nil {
-		l.fail(w, r, err)
-		return
-	}
-	h := skein.Hash(r.PathValue("hash"))
-	if !s.pictures[h] {
-		l.fail(w, r, errNoLink)
-		return
-	}
-	data, err := s.store.Blob(r.Context(), s.Session, h)
+	var data []byte
+	err := l.visit(r, func(s shown) (err error) {
+		h := skein.Hash(r.PathValue("hash"))
+		if !s.pictures[h] {
+			return errNoLink
+		}
+		data, err = s.store.Blob(r.Context(), s.Session, h)
+		return err
+	})
 	kind := render.PictureKind(data)
 	if errors.Is(err, skein.ErrNotFound) || err == nil && kind == "" {
 		err = errNoLink // files that are no pictures are named, not shown

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -90,7 +91,7 @@ func Look(ctx context.Context, store skein.Store, one skein.Session, shows Share
 	if err != nil {
 		return nil, err
 	}
-	w, err := part(ctx, store, one.ID, shows.To)
+	w, title, err := part(ctx, store, one.ID, shows.To)
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +106,7 @@ func Look(ctx context.Context, store skein.Store, one skein.Session, shows Share
 		l.without[seq] = true
 	}
 	l.choose(w)
+	one.Title = title
 	l.about(&one)
 	if len(l.window.Entries) == 0 {
 		return nil, skein.Invalidf("from %d to %d: there is no message in it", shows.From, shows.To)
@@ -113,8 +115,8 @@ func Look(ctx context.Context, store skein.Store, one skein.Session, shows Share
 	return l.Preview, nil
 }
 
-// part reads a session up to a seq, as it was then.
-func part(ctx context.Context, store skein.Store, id skein.SessionID, to skein.Seq) (w transcript.Window, err error) {
+// part reads a session up to a seq, as it was then, and its title.
+func part(ctx context.Context, store skein.Store, id skein.SessionID, to skein.Seq) (w transcript.Window, title string, err error) {
 	var b skein.EntryBuilder
 	n, size := 0, 0
 	for e, err := range transcript.Legible(store).Events(ctx, id, 0) {
@@ -127,17 +129,23 @@ func part(ctx context.Context, store skein.Store, id skein.SessionID, to skein.S
 			err = b.Add(e)
 		}
 		if err != nil {
-			return w, err
+			return w, "", err
 		}
 		if n > maxEvents || size > maxBytes {
-			return w, skein.Invalidf("to %d: this is too long for a link, which shows at most %s events and %s", to, render.Count(maxEvents), render.Bytes(maxBytes))
+			return w, "", skein.Invalidf("to %d: this is too long for a link, which shows at most %s events and %s", to, render.Count(maxEvents), render.Bytes(maxBytes))
 		}
-		if e.Kind == skein.KindTool || e.Kind == skein.KindRewound {
+		switch e.Kind {
+		case skein.KindTool, skein.KindRewound:
 			w.Events = append(w.Events, e)
+		case skein.KindCreated, skein.KindTitled:
+			var t skein.Titled // a created event has a title too
+			if json.Unmarshal(e.Payload, &t) == nil {
+				title = t.Title
+			}
 		}
 	}
 	w.Entries = b.Entries()
-	return w, nil
+	return w, title, nil
 }
 
 // meet finds the names of people, so that they can be hidden as words.
@@ -271,10 +279,25 @@ func (l *previewer) entry(e skein.Entry) skein.Entry {
 	}
 	m.Meta = nil
 	e = l.redact.Entry(e)
-	for i := range e.Message.Parts {
-		if c := e.Message.Parts[i].Call; c != nil {
-			c.Name = l.redact.Text(c.Name) // the copy that Entry made
+	m = &e.Message
+	names := []*string{&m.Model, &m.Agent}
+	for i := range m.Parts { // copies, which Entry made
+		p := &m.Parts[i]
+		if p.Call != nil {
+			names = append(names, &p.Call.Name)
 		}
+		if p.Result != nil {
+			names = append(names, &p.Result.Name)
+			for j := range p.Result.Files {
+				names = append(names, &p.Result.Files[j].Media)
+			}
+		}
+		if p.File != nil {
+			names = append(names, &p.File.Media)
+		}
+	}
+	for _, name := range names {
+		*name = l.redact.Text(*name)
 	}
 	return e
 }
@@ -496,13 +519,4 @@ func (p *Preview) PageOf(seq skein.Seq) int {
 		}
 	}
 	return 1
-}
-
-// Pictures returns the blobs that the transcript shows.
-func (p *Preview) Pictures() (all []skein.Hash) {
-	for h := range p.pictures {
-		all = append(all, h)
-	}
-	slices.Sort(all)
-	return all
 }

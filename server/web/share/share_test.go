@@ -64,6 +64,7 @@ func (k *kept) RemoveShare(context.Context, skein.User, string) error {
 // private are texts that no link shows unless told to.
 var private = []string{
 	"annika", "example-shop.se", "sk-ant-api03", "10.12.4.7", "build-7.corp", "Hush", "Heron", "Zk9qLm3Xw8RtY2pVb6Nc4Hd7", "s-private", "/repo/of", "toolsecret",
+	"maria", "jürgen", "c3ff",
 }
 
 // confess makes a session with much that is private.
@@ -80,7 +81,7 @@ func confess(t *testing.T) (skein.Store, skein.Session) {
 		t.Context(), store, "s-private",
 		skein.NewEvent(skein.KindCreated, at, skein.Created{Cwd: "/home/annika/shop", Project: "/repo/of/annika", Agent: "claude-code"}),
 		say(skein.UserSays("Mail a.b@example-shop.se and look at build-7.corp, says Annika.\n\n<system-reminder>Heron</system-reminder>")),
-		say(skein.Message{Role: skein.RoleAssistant, Model: "m-1", Parts: []skein.Part{reasoning, skein.TextPart("I look."), call}}),
+		say(skein.Message{Role: skein.RoleAssistant, Model: "/home/annika/m-1", Parts: []skein.Part{reasoning, skein.TextPart(`I look. There are /home/anna-maria/x, /Users/jürgen/y, fe80::a1b2:c3ff:fe4d:5566 and "by\nannika".`), call}}),
 		say(skein.Message{Role: skein.RoleTool, Parts: []skein.Part{result}}),
 		say(skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{skein.TextPart("The password is not here.")}}),
 		skein.NewEvent(skein.KindTool, at, skein.ToolState{Call: "c1", State: skein.Completed, Title: "for annika"}),
@@ -216,8 +217,19 @@ func TestALinkShowsOnlyWhatWasSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := skein.Add(t.Context(), store, one.ID, skein.NewEvent(skein.KindTitled, one.Updated, skein.Titled{Title: "titled later", By: skein.ByPerson})); err != nil {
+		t.Fatal(err)
+	}
 	if is := s.get(path).Body.String(); is != was {
 		t.Errorf("after the session went on, the link shows\n%s\nwant what it did:\n%s", is, was)
+	}
+	// What is hidden depends on the folder too. If less would be hidden, nothing is shown.
+	moved := "/elsewhere"
+	if _, err := skein.Add(t.Context(), store, one.ID, skein.NewEvent(skein.KindChanged, one.Updated, skein.Changed{Cwd: &moved})); err != nil {
+		t.Fatal(err)
+	}
+	if w := s.get(path); w.Code == http.StatusOK && w.Body.String() != was {
+		t.Errorf("after the folder changed, the link shows\n%s\nwant what it did, or nothing", w.Body)
 	}
 }
 

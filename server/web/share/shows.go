@@ -145,8 +145,14 @@ func (s SharedPart) Has(word string) bool {
 	return slices.Contains(s.Kinds, redact.Kind(word))
 }
 
+// keptPart is what a store keeps of a link.
+type keptPart struct {
+	SharedPart
+	Seen string `json:"seen"` // [Preview.Seen] when the link was made
+}
+
 // read returns what a store keeps of a link.
-func read(raw json.RawMessage) (s SharedPart, err error) {
+func read(raw json.RawMessage) (s keptPart, err error) {
 	if err = json.Unmarshal(raw, &s); err != nil {
 		return s, fmt.Errorf("what the link shows: %w", err)
 	}

@@ -88,6 +88,9 @@ func (s Registry) RemoveUser(ctx context.Context, u skein.User) (err error) {
 		if _, err := t.Exec(`DELETE FROM tokens WHERE user_id = $1`, string(u)); err != nil {
 			return err
 		}
+		if _, err := t.Exec(`DELETE FROM shares WHERE user_id = $1`, string(u)); err != nil {
+			return err
+		}
 		n, err := t.Exec(`DELETE FROM users WHERE user_id = $1`, string(u))
 		if err == nil && n == 0 {
 			err = fmt.Errorf("user %q %w", u, skein.ErrNotFound)
