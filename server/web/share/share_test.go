@@ -305,3 +305,31 @@ func TestABundleIsComplete(t *testing.T) {
 		t.Error("a bundle is written over another")
 	}
 }
+
+// What is hidden can depend on what changes, such as the folder: a link that would then
+// hide less does not work any more.
+func TestALinkThatWouldHideLessDoesNotWork(t *testing.T) {
+	store := memory.New()
+	t.Cleanup(func() { store.Close() })
+	at := skein.Time(1_790_000_000_000)
+	_, err := skein.Add(t.Context(), store, "s", skein.NewEvent(skein.KindCreated, at, skein.Created{Cwd: "/home/wilhelmina/shop"}), skein.Say(at, skein.UserSays("ask wilhelmina")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := store.Session(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(store)
+	path := s.share(t, one, look(t, store, one, ""))
+	if w := s.get(path); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "wilhelmina") {
+		t.Fatalf("the link = %d, %s, want the message, masked", w.Code, w.Body)
+	}
+	moved := "/elsewhere"
+	if _, err := skein.Add(t.Context(), store, "s", skein.NewEvent(skein.KindChanged, at, skein.Changed{Cwd: &moved})); err != nil {
+		t.Fatal(err)
+	}
+	if w := s.get(path); w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "wilhelmina") {
+		t.Errorf("after the folder changed, the link = %d, %s, want 404", w.Code, w.Body)
+	}
+}
