@@ -64,3 +64,16 @@ func TestAddressesOfAStoreStayAsTheyAre(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAddressIsShownWithoutItsSecret(t *testing.T) {
+	for text, want := range map[string]string{
+		"postgres://ann:a/b@c@h/y?sslpassword=s&z=1": "postgres://ann:***@h/y?sslpassword=***&z=1",
+		"https://h:7433#skein_secret":                "https://h:7433#***",
+		"https://h:7433/?token=secret&z=1#secret":    "https://h:7433/?token=***&z=1#***",
+	} {
+		p, err := ParsePlace(text, "/b", "/h")
+		if got := p.String(); err != nil || got != want {
+			t.Errorf("the address %s is shown as %s, %v; want %s", text, got, err, want)
+		}
+	}
+}

@@ -70,16 +70,32 @@ func (p Place) File() string {
 	return p.Path
 }
 
-// String returns the address of the store for people: without the password that it
-// may contain.
+// String returns the address of the store for people: without the password or
+// token that it may contain.
 func (p Place) String() string { return withoutPassword(p.Path) }
 
-// inQuery matches a password in the query part of an address.
-var inQuery = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)([?&](?:ssl)?password=)[^&]*`) })
+// Exposed returns an error wrapping fault.ErrUsage if the address of the store has a
+// password or a token in it and stood on the command line, as the value of what: every
+// user of the machine can read it there.
+func (p Place) Exposed(what string) error {
+	if p.File() != "" || p.String() == p.Path {
+		return nil
+	}
+	if IsServer(p.Scheme) {
+		return fault.Advise(fault.Usage("%s %s: everybody on this machine can read a token on the command line", what, p), "put it into SKEIN_TOKEN, or into a file that token_file in config.toml names")
+	}
+	return fault.Advise(fault.Usage("%s %s: everybody on this machine can read a password on the command line", what, p), "put it into PGPASSWORD or ~/.pgpass")
+}
+
+// behind matches a password or a token in the query part of an address, and what stands
+// after #, where somebody may have put one.
+var behind = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)([?&](?:(?:ssl)?password|token)=|#)[^&]+`)
+})
 
 // withoutPassword returns the address of a server or a database with *** in place
-// of the password. It also handles addresses that net/url cannot parse: those with
-// several hosts.
+// of the password or token. It also handles addresses that net/url cannot parse: those
+// with several hosts.
 func withoutPassword(address string) string {
 	if conninfo.Is(address) {
 		masked, _ := conninfo.Masked(address)
@@ -95,7 +111,7 @@ func withoutPassword(address string) string {
 			rest = name + ":***" + rest[i:]
 		}
 	}
-	return scheme + "://" + inQuery().ReplaceAllString(rest, "${1}***")
+	return scheme + "://" + behind().ReplaceAllString(rest, "${1}***")
 }
 
 // isScheme reports whether s, the text before a colon, is a scheme and not a

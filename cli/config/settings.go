@@ -124,13 +124,11 @@ func (s *Settings) HidePassword(p Place) error {
 		return nil
 	}
 	if s.Values["store"].From == "--store" {
-		return fault.Advise(fault.Usage("--store %s: everybody on this machine can read a password on the command line", p), noPassword)
+		return p.Exposed("--store")
 	}
 	s.Values["store"] = SettingValue{p.String(), s.Values["store"].From}
 	return nil
 }
-
-const noPassword = "put it into PGPASSWORD or ~/.pgpass, or the whole address into SKEIN_STORE"
 
 // read reads a config.toml, if it exists. project is the folder of a project's
 // file, "" for the user's own.

@@ -86,14 +86,14 @@ func (j *Job) open(ctx context.Context) (skein.Store, error) {
 	return s, nil
 }
 
-// unreachable returns an error if there is no server at the place: then a token would
-// not help.
+// unreachable returns an error if the place is not the address of a server, or if there
+// is no server at it: then a token would not help.
 func (j *Job) unreachable(ctx context.Context) error {
 	s, err := remote.Open(ctx, remote.Options{URL: j.Place.Path, Token: "none"})
 	if err == nil {
 		return s.Close()
 	}
-	if errors.Is(err, remote.ErrUnreachable) {
+	if errors.Is(err, remote.ErrUnreachable) || errors.Is(err, skein.ErrInvalid) {
 		return err
 	}
 	return nil
@@ -132,8 +132,11 @@ func (j *Job) serverToken() (string, error) {
 // hostOf returns the host of a URL for messages: the rest may contain a secret.
 func hostOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
-	rest, _, _ = strings.Cut(rest, "/")
-	return rest[strings.LastIndexByte(rest, '@')+1:]
+	if end := strings.IndexAny(rest, "?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	host, _, _ := strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], "/")
+	return host
 }
 
 // Owner returns the user that new sessions belong to.

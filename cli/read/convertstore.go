@@ -164,8 +164,8 @@ func openNamed(ctx context.Context, j *job.Job, what, text string, read bool) (c
 	if err != nil {
 		return p, nil, err
 	}
-	if p.File() == "" && p.String() != p.Path {
-		return p, nil, fault.Advise(fault.Usage("%s %s: everybody on this machine can read a password on the command line", what, p), "put it into PGPASSWORD or ~/.pgpass")
+	if err := p.Exposed(what); err != nil {
+		return p, nil, err
 	}
 	if read && p.File() != "" {
 		if _, err := os.Stat(p.Path); errors.Is(err, fs.ErrNotExist) {

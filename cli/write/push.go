@@ -201,8 +201,10 @@ func (o *transferOptions) other(j *job.Job) (*job.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if given && p.File() == "" && p.String() != p.Path {
-		return nil, fault.Advise(fault.Usage("%s %s: everybody on this machine can read a password on the command line", flag, p), "put it into PGPASSWORD or ~/.pgpass")
+	if given {
+		if err := p.Exposed(flag); err != nil {
+			return nil, err
+		}
 	}
 	if file := p.File(); o.pulling && file != "" {
 		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
