@@ -96,19 +96,21 @@ func legible(p *pack.Packer, c *engine.Conn, first int, stored []byte, instead f
 // noChange knows no file.
 func noChange(skein.Hash) ([]byte, bool) { return nil, false }
 
-// fileOf returns the content of a blob that an event refers to; nil if it does not. The
-// error wraps [skein.ErrCorrupt] if the blob is damaged or missing.
+// fileOf returns the content of a blob that an event refers to; nil if the event was
+// deleted in the shell, which leaves a note in its place, or nothing. The error wraps
+// [skein.ErrCorrupt] if the blob is damaged, or it or the reference to it is missing.
 func fileOf(p *pack.Packer, c *engine.Conn, event int64, hash []byte) ([]byte, error) {
 	var form, size int64
 	var data []byte
-	found, err := c.One(`SELECT coalesce(b.form, -1), coalesce(b.size, 0), b.data FROM blob_refs r LEFT JOIN blobs b ON b.hash = r.hash WHERE r.event = ? AND r.hash = ?`,
-		[]any{event, hash}, &form, &size, &data)
+	found, err := c.One(`SELECT coalesce(b.form, -1), coalesce(b.size, 0), b.data
+		FROM events e LEFT JOIN blob_refs r ON r.event = e.id AND r.hash = ?2 LEFT JOIN blobs b ON b.hash = r.hash
+		WHERE e.id = ?1 AND e.kind <> 'noted'`, []any{event, hash}, &form, &size, &data)
 	if err != nil || !found {
 		return nil, err
 	}
 	h := skein.Hash(hex.EncodeToString(hash))
 	if form < 0 {
-		return nil, fmt.Errorf("blob %s is missing: %w", h, skein.ErrCorrupt)
+		return nil, fmt.Errorf("blob %s, or the reference to it, is missing: %w", h, skein.ErrCorrupt)
 	}
 	return p.UnpackBlob(h, int(form), int(size), data)
 }

@@ -225,7 +225,7 @@ func TestFilesAreLeftOutOfRecords(t *testing.T) {
 
 // A file that is damaged damages only the records that have it.
 func TestRecordOfADamagedFile(t *testing.T) {
-	for _, damage := range []string{`UPDATE blobs SET data = zeroblob(length(data))`, `DELETE FROM blobs`} {
+	for _, damage := range []string{`UPDATE blobs SET data = zeroblob(length(data))`, `DELETE FROM blobs`, `DELETE FROM blob_refs`} {
 		s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
 		rs, evs := transcript(0, 1)
 		b := skein.NewBlob(bytes.Repeat([]byte("0123456789 "), 3000))
