@@ -39,19 +39,10 @@ func blockOf(c *engine.Conn, n int64, record int) (first, records int, stored []
 	return first, int(count), stored, nil
 }
 
-// records returns the complete records of a block; first is the number of the
-// first one. The error is a [skein.DamagedRecordsError] if some cannot be read.
-func records(p *pack.Packer, c *engine.Conn, first int, stored []byte) ([]skein.Record, error) {
-	rs, bad, err := legible(p, c, first, stored, noChange)
-	if err == nil {
-		err = firstBad(bad, first, 0)
-	}
-	return rs, err
-}
-
-// legible is records, except that it skips those whose events are damaged: bad
-// has their errors. In place of the files that instead knows, they have what it
-// returns. The error is about the whole block.
+// legible returns the complete records of a block; first is the number of the first
+// one. Those that are damaged are not complete: bad has their errors. In place of the
+// files that instead knows, they have what it returns. The error is about the whole
+// block.
 func legible(p *pack.Packer, c *engine.Conn, first int, stored []byte, instead func(skein.Hash) ([]byte, bool)) (rs []skein.Record, bad []error, err error) {
 	raw, ids, err := p.Open(stored)
 	if err != nil {
@@ -211,17 +202,17 @@ func (t *call) tail(n int64, record int) (rs []pack.Record, had blockInfo, err e
 
 // cutRecords removes the records from first up to but not including end from
 // file n and, if forget is set, all that follow them. What remains of their
-// blocks is stored without references.
+// blocks is stored without references, but what is damaged stays as it is.
 func (t *call) cutRecords(n int64, first, end int, forget bool) error {
 	type block struct {
-		at  int64
-		raw []byte
+		at, count int64
+		raw       []byte
 	}
 	var blocks []block
-	err := t.Query(`SELECT n, raw FROM records WHERE n + count > ?1 AND n < ?2 AND n >= ?3 ORDER BY n`,
+	err := t.Query(`SELECT n, count, raw FROM records WHERE n + count > ?1 AND n < ?2 AND n >= ?3 ORDER BY n`,
 		[]any{n*columns.RecordsPerFile + int64(first), (n + 1) * columns.RecordsPerFile, n * columns.RecordsPerFile}, func(row []driver.Value) error {
 			var b block
-			err := engine.Scan(row, []any{&b.at, &b.raw})
+			err := engine.Scan(row, []any{&b.at, &b.count, &b.raw})
 			if int(b.at-n*columns.RecordsPerFile) < end || forget {
 				blocks = append(blocks, b)
 			}
@@ -235,25 +226,45 @@ func (t *call) cutRecords(n int64, first, end int, forget bool) error {
 			return err
 		}
 		at := int(b.at - n*columns.RecordsPerFile)
-		if forget && at >= first {
-			continue
+		if at >= first && (forget || at+int(b.count) <= end) {
+			continue // nothing remains of it
 		}
-		rs, err := records(t.s.pack, t.Conn, at, b.raw)
+		rs, bad, err := legible(t.s.pack, t.Conn, at, b.raw, noChange)
 		if err != nil {
 			return fmt.Errorf("records from %d on: %w", at, err)
 		}
-		keep := [][]skein.Record{rs[:max(0, first-at)]}
+		keep := [][2]int{{0, max(0, first-at)}}
 		if !forget {
-			keep = append(keep, rs[min(len(rs), max(0, end-at)):])
+			keep = append(keep, [2]int{min(len(rs), max(0, end-at)), len(rs)})
 		}
 		for _, k := range keep {
-			if len(k) == 0 {
+			if k[0] == k[1] {
 				continue
 			}
-			if err := setBlock(t.Tx, n*columns.RecordsPerFile+int64(k[0].N), t.s.pack.OneBlock(k, nil), nil); err != nil {
+			part, ids := t.s.pack.OneBlock(rs[k[0]:k[1]], nil), []int64(nil)
+			if bad := bad[k[0]:k[1]]; firstBad(bad, 0, 0) != nil {
+				raw, all, err := t.s.pack.Open(b.raw)
+				if err != nil {
+					return err
+				}
+				keepBad(t.s.pack, &part, bad, raw[k[0]:k[1]])
+				ids = all
+			}
+			if err := setBlock(t.Tx, b.at+int64(k[0]), part, ids); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// keepBad puts the damaged records into b in their stored form, raw. They refer to the
+// events of the block that they were in.
+func keepBad(p *pack.Packer, b *pack.PackedBlock, bad []error, raw []pack.Record) {
+	for i, r := range raw {
+		if bad[i] != nil {
+			b.Records[i] = r
+		}
+	}
+	b.Form, b.Body = p.Encode(b.Records)
 }

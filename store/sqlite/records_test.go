@@ -301,3 +301,53 @@ func TestAFileBroughtAgainHealsADamagedOne(t *testing.T) {
 		}
 	}
 }
+
+// The records beside a damaged one can be replaced, and so can it; until then it stays,
+// and is said to be damaged.
+func TestRecordsAreReplacedBesideADamagedOne(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+	rs, evs := transcript(0, 4)
+	b := skein.NewBlob(bytes.Repeat([]byte("0123456789 "), 3000))
+	r, e := fileLine(1, rs[1].Offset, b)
+	rs[1], evs[1] = r, e
+	for i := 2; i < len(rs); i++ {
+		rs[i].Offset = rs[i-1].Offset + int64(len(rs[i-1].Raw))
+	}
+	im := skein.Import{Records: rs}
+	im.File.Format, im.File.Path, im.File.Session = "f", "/x", "a"
+	batch := skein.Batch{Session: "a", Events: append([]skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}, evs...), Blobs: []skein.Blob{b}, Import: &im}
+	if _, err := s.Append(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	damage := func(script string) {
+		t.Helper()
+		if err := s.change(t.Context(), func(tx *txn.Tx) error { return tx.Script(script) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	damage(`UPDATE blobs SET data = zeroblob(length(data))`)
+	for _, i := range []int{2, 0} { // once it ends what is left of its block, once it begins that
+		rs[i].Raw = append([]byte(nil), rs[i].Raw...)
+		rs[i].Raw[2] = 'U'
+		importLines(t, s, skein.Import{Records: rs[i : i+1]})
+		wantRecords(t, s, 2, rs[2:])
+		var bad *skein.DamagedRecordsError
+		n := 0
+		for got, err := range s.Records(t.Context(), "f", "/x", 0) {
+			if errors.As(err, &bad) {
+				break
+			}
+			if n++; err != nil || string(got.Raw) != string(rs[0].Raw) {
+				t.Errorf("record %d is %q (%v), want %q", got.N, got.Raw, err, rs[0].Raw)
+			}
+		}
+		if n != 1 || bad == nil || bad.First != 1 || bad.Last != 1 {
+			t.Errorf("after record %d was replaced, %d records and then %v are read, want one and that record 1 is damaged", i, n, bad)
+		}
+	}
+	importLines(t, s, skein.Import{Records: rs[1:2]})
+	wantRecords(t, s, 0, rs)
+	damage(`UPDATE records SET raw = zeroblob(length(raw))`)
+	importLines(t, s, skein.Import{Records: rs})
+	wantRecords(t, s, 0, rs)
+}

@@ -397,9 +397,8 @@ func (sc *scrub) keepBad(b *pack.PackedBlock, bad []error, stored []byte) (ids [
 		}
 		sc.Done.UnreadRecords++
 		sc.pieces(r)
-		b.Records[i] = r
 	}
-	b.Form, b.Body = sc.s.pack.Encode(b.Records)
+	keepBad(sc.s.pack, b, bad, raw)
 	return ids, nil
 }
 
