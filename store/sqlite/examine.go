@@ -399,10 +399,29 @@ func (ex *exam) refs(area string) error {
 	if err != nil {
 		return err
 	}
-	return ex.Refs(area, missing, orphans, func() error {
-		return ex.s.change(ex.ctx, func(t *txn.Tx) error {
-			_, _, err := t.Exec(`DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM blob_refs)`)
+	return ex.Refs(area, missing, orphans, ex.dropOrphans)
+}
+
+// dropOrphans removes the blobs that nothing refers to. A reference may only have been
+// lost: those that the events name are restored first.
+func (ex *exam) dropOrphans() error {
+	for after, more := int64(0), true; more; {
+		err := ex.s.change(ex.ctx, func(t *txn.Tx) (err error) {
+			var page []eventFacts
+			page, after, more, err = factsAfter(t.Conn, ex.s.pack, after)
+			for _, f := range page {
+				if err == nil {
+					err = putRefs(t, f.id, f.Blobs)
+				}
+			}
 			return err
 		})
+		if err != nil {
+			return err
+		}
+	}
+	return ex.s.change(ex.ctx, func(t *txn.Tx) error {
+		_, _, err := t.Exec(`DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM blob_refs)`)
+		return err
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/txn"
@@ -350,4 +351,40 @@ func TestRecordsAreReplacedBesideADamagedOne(t *testing.T) {
 	damage(`UPDATE records SET raw = zeroblob(length(raw))`)
 	importLines(t, s, skein.Import{Records: rs})
 	wantRecords(t, s, 0, rs)
+}
+
+// A blob that an event names outlives a repair, though the row that says so was lost; one
+// that no event names does not.
+func TestRepairRestoresLostReferencesToBlobs(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+	rs, evs := transcript(0, 1)
+	b := skein.NewBlob(bytes.Repeat([]byte("0123456789 "), 3000))
+	_, evs[0] = fileLine(0, rs[0].Offset, b)
+	if _, err := s.Append(t.Context(), skein.Batch{Session: "a", Events: append([]skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}, evs...), Blobs: []skein.Blob{b}}); err != nil {
+		t.Fatal(err)
+	}
+	err := s.change(t.Context(), func(tx *txn.Tx) error {
+		// In the shell, the blob would go with its last reference.
+		return tx.Script(`CREATE TABLE kept AS SELECT * FROM blobs; DELETE FROM blob_refs; INSERT INTO blobs SELECT * FROM kept; DROP TABLE kept;
+			INSERT INTO blobs (hash, size, form, data) VALUES (zeroblob(32), 1, 0, x'78')`)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range s.Examine(t.Context(), inspect.Examination{Repair: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := s.Blob(t.Context(), "a", b.Hash); err != nil || !bytes.Equal(got, b.Data) {
+		t.Errorf("the blob has %d bytes (%v) after the repair, want %d", len(got), err, len(b.Data))
+	}
+	var left int64
+	err = s.read(t.Context(), func(c *engine.Conn) error {
+		_, err := c.One(`SELECT count(*) FROM blobs`, nil, &left)
+		return err
+	})
+	if err != nil || left != 1 {
+		t.Errorf("%d blobs are left (%v), want the one that an event names", left, err)
+	}
 }

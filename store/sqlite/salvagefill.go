@@ -3,12 +3,12 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"encoding/hex"
 	"fmt"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 	"github.com/skein-dev/skein/store/lenient"
+	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/columns"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/eventlog"
@@ -267,46 +267,50 @@ func (x *salvage) putLost(t *txn.Tx, n, seq, said int64, id skein.SessionID, fir
 // follow restores the lost references to blobs and charges that are derived
 // from events.
 func (x *salvage) follow(t *txn.Tx) error {
-	for after := int64(0); ; {
-		type found struct {
-			id, session int64
-			f           skein.Facts
-		}
-		var page []found
-		more := false
-		err := t.Query(`SELECT `+columns.EventColumns+`, e.id, e.session FROM events e WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
-			more = true
-			after, _ = row[columns.EventWidth].(int64)
-			e, _, err := columns.ScanEvent(x.to.pack, row[:columns.EventWidth])
-			if err != nil {
-				return nil //nolint:nilerr // it is damaged, and said to be elsewhere
-			}
-			if f, err := skein.FactsOf(e); err == nil && (len(f.Blobs) > 0 || f.Charge != nil) {
-				session, _ := row[columns.EventWidth+1].(int64)
-				page = append(page, found{after, session, f})
-			}
-			return nil
-		})
-		if err != nil || !more {
+	for after, more := int64(0), true; more; {
+		var page []eventFacts
+		var err error
+		if page, after, more, err = factsAfter(t.Conn, x.to.pack, after); err != nil {
 			return err
 		}
 		for _, p := range page {
-			if err := x.followOne(t, p.id, p.session, &p.f); err != nil {
+			if err := x.followOne(t, p.id, p.session, &p.Facts); err != nil {
 				return err
 			}
 		}
 	}
+	return nil
+}
+
+// eventFacts are the facts of an event; id and session are numbers of rows.
+type eventFacts struct {
+	skein.Facts
+	id, session int64
+}
+
+// factsAfter returns those of the next 256 events after one that refer to blobs or have a
+// charge; last is the last of the 256, and more is false if there is none. Damaged events,
+// which are reported elsewhere, have no facts.
+func factsAfter(c *engine.Conn, p *pack.Packer, after int64) (page []eventFacts, last int64, more bool, err error) {
+	err = c.Query(`SELECT `+columns.EventColumns+`, e.id, e.session FROM events e WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
+		more = true
+		after, _ = row[columns.EventWidth].(int64)
+		e, _, err := columns.ScanEvent(p, row[:columns.EventWidth])
+		if err != nil {
+			return nil //nolint:nilerr // it is damaged, and said to be elsewhere
+		}
+		if f, err := skein.FactsOf(e); err == nil && (len(f.Blobs) > 0 || f.Charge != nil) {
+			session, _ := row[columns.EventWidth+1].(int64)
+			page = append(page, eventFacts{f, after, session})
+		}
+		return nil
+	})
+	return page, after, more, err
 }
 
 func (x *salvage) followOne(t *txn.Tx, id, session int64, f *skein.Facts) error {
-	for _, h := range f.Blobs {
-		hash, err := hex.DecodeString(string(h))
-		if err != nil {
-			return err
-		}
-		if _, _, err := t.Exec(`INSERT OR IGNORE INTO blob_refs (event, hash) VALUES (?, ?)`, id, hash); err != nil {
-			return err
-		}
+	if err := putRefs(t, id, f.Blobs); err != nil {
+		return err
 	}
 	if f.Charge == nil {
 		return nil
