@@ -71,6 +71,9 @@ func TestExamineFindsAndMends(t *testing.T) {
 			if found := findings(t, all, inspect.Examination{}); len(found) > 0 {
 				t.Errorf("Examine finds %+v after it was mended", found)
 			}
+			if all.number(t, `SELECT count(*) FROM blob_refs`) == 0 {
+				t.Error("the repair dropped a blob that an event names")
+			}
 		})
 	}
 }

@@ -163,7 +163,17 @@ func (ex *exam) reparented(area string) error {
 // events reads every event, compares it with its checksum, and decodes it. It
 // reports which events are damaged.
 func (ex *exam) events(area string) error {
-	n := 0
+	n, err := ex.each(func(_ resumePoint, id skein.SessionID, e skein.Event, err error) { ex.Event(area, id, e, err) })
+	if err == nil {
+		ex.Fine(area, "%s, all intact", inspect.Count(n, "event"))
+	}
+	return err
+}
+
+// each calls f with every event, where it is, and the session that it counts for, until
+// the examination is over, and returns how many there were. The error of f's event is a
+// [skein.DamagedError].
+func (ex *exam) each(f func(at resumePoint, id skein.SessionID, e skein.Event, err error)) (n int, err error) {
 	for at := (resumePoint{}); ; {
 		rows := 0
 		size := 0
@@ -178,21 +188,19 @@ func (ex *exam) events(area string) error {
 			}
 			rows++
 			at.seq = e.Seq
-			ex.Event(area, id, e, err)
+			f(at, id, e, err)
 			if size += len(e.Payload); size > wire.PageBytes {
 				return wire.ErrStop
 			}
 			return nil
 		})
 		if err != nil {
-			return err
+			return n, err
 		}
 		if n += rows; rows == 0 || ex.Over() {
-			break
+			return n, nil
 		}
 	}
-	ex.Fine(area, "%s, all intact", inspect.Count(n, "event"))
-	return nil
 }
 
 // records reads all source records.

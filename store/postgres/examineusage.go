@@ -3,6 +3,7 @@ package postgres
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
@@ -104,6 +105,9 @@ func (ex *exam) refs(area string) error {
 		return err
 	}
 	return ex.Refs(area, missing, n, func() error {
+		if err := ex.restoreRefs(); err != nil || ex.Over() { // not all events were looked at
+			return err
+		}
 		for user, hashes := range orphans {
 			if err := ex.s.write(ex.ctx, func(t *tx) error { return t.dropBlobs(user, hashes) }); err != nil {
 				return err
@@ -111,4 +115,41 @@ func (ex *exam) refs(area string) error {
 		}
 		return nil
 	})
+}
+
+// restoreRefs restores the references to stored blobs that the events name and that were
+// lost: their blobs must not be dropped.
+func (ex *exam) restoreRefs() error {
+	type ref struct {
+		resumePoint
+		hash []byte
+	}
+	var refs []ref
+	_, err := ex.each(func(at resumePoint, _ skein.SessionID, e skein.Event, err error) {
+		if err != nil {
+			return // it is damaged, and said to be elsewhere
+		}
+		f, err := skein.FactsOf(e)
+		if err != nil {
+			return
+		}
+		for _, h := range f.Blobs {
+			if hash, err := hex.DecodeString(string(h)); err == nil {
+				refs = append(refs, ref{at, hash})
+			}
+		}
+	})
+	for some := range slices.Chunk(refs, 1000) {
+		if err == nil {
+			err = ex.s.write(ex.ctx, func(t *tx) error {
+				p := t.pipe()
+				for _, r := range some {
+					p.Exec(`INSERT INTO blob_refs (user_id, hash, n, seq) SELECT e.user_id, b.hash, e.n, e.seq FROM events e JOIN blobs b ON b.user_id = e.user_id AND b.hash = $4
+						WHERE e.user_id = $1 AND e.n = $2 AND e.seq = $3 ON CONFLICT DO NOTHING`, r.user, r.n, int64(r.seq), r.hash)
+				}
+				return p.Run()
+			})
+		}
+	}
+	return err
 }
