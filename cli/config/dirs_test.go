@@ -69,6 +69,7 @@ func TestAnAddressIsShownWithoutItsSecret(t *testing.T) {
 	for text, want := range map[string]string{
 		"postgres://ann:a/b@c@h/y?sslpassword=s&z=1": "postgres://ann:***@h/y?sslpassword=***&z=1",
 		"https://h:7433#skein_secret":                "https://h:7433#***",
+		"https://h:7433#a&secret":                    "https://h:7433#***",
 		"https://h:7433/?token=secret&z=1#secret":    "https://h:7433/?token=***&z=1#***",
 	} {
 		p, err := ParsePlace(text, "/b", "/h")

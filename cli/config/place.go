@@ -84,13 +84,17 @@ func (p Place) Exposed(what string) error {
 	if IsServer(p.Scheme) {
 		return fault.Advise(fault.Usage("%s %s: everybody on this machine can read a token on the command line", what, p), "put it into SKEIN_TOKEN, or into a file that token_file in config.toml names")
 	}
-	return fault.Advise(fault.Usage("%s %s: everybody on this machine can read a password on the command line", what, p), "put it into PGPASSWORD or ~/.pgpass")
+	advice := "put it into PGPASSWORD or ~/.pgpass"
+	if what == "--store" { // the only one that a variable can stand for
+		advice += ", or the whole address into SKEIN_STORE"
+	}
+	return fault.Advise(fault.Usage("%s %s: everybody on this machine can read a password on the command line", what, p), "%s", advice)
 }
 
 // behind matches a password or a token in the query part of an address, and what stands
 // after #, where somebody may have put one.
 var behind = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)([?&](?:(?:ssl)?password|token)=|#)[^&]+`)
+	return regexp.MustCompile(`(?i)([?&](?:(?:ssl)?password|token)=)[^&#]*|(#).+`)
 })
 
 // withoutPassword returns the address of a server or a database with *** in place
@@ -111,7 +115,7 @@ func withoutPassword(address string) string {
 			rest = name + ":***" + rest[i:]
 		}
 	}
-	return scheme + "://" + behind().ReplaceAllString(rest, "${1}***")
+	return scheme + "://" + behind().ReplaceAllString(rest, "${1}${2}***")
 }
 
 // isScheme reports whether s, the text before a colon, is a scheme and not a

@@ -120,14 +120,12 @@ func LoadSettings(env *Env, d Dirs, cwd string, flags map[string]string) (Settin
 func (s *Settings) HidePassword(p Place) error {
 	s.Remote = s.Text("remote")
 	s.Values["remote"] = SettingValue{withoutPassword(s.Remote), s.Values["remote"].From}
-	if p.File() != "" || p.String() == p.Path {
+	err := p.Exposed("--store")
+	if err != nil && s.Values["store"].From != "--store" {
+		s.Values["store"] = SettingValue{p.String(), s.Values["store"].From}
 		return nil
 	}
-	if s.Values["store"].From == "--store" {
-		return p.Exposed("--store")
-	}
-	s.Values["store"] = SettingValue{p.String(), s.Values["store"].From}
-	return nil
+	return err
 }
 
 // read reads a config.toml, if it exists. project is the folder of a project's

@@ -132,11 +132,8 @@ func (j *Job) serverToken() (string, error) {
 // hostOf returns the host of a URL for messages: the rest may contain a secret.
 func hostOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
-	if end := strings.IndexAny(rest, "?#"); end >= 0 {
-		rest = rest[:end]
-	}
-	host, _, _ := strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], "/")
-	return host
+	rest, _, _ = strings.Cut(rest, "/")
+	return rest[strings.LastIndexByte(rest, '@')+1:]
 }
 
 // Owner returns the user that new sessions belong to.
