@@ -105,7 +105,7 @@ func (ex *exam) refs(area string) error {
 		return err
 	}
 	return ex.Refs(area, missing, n, func() error {
-		if err := ex.restoreRefs(); err != nil || ex.Over() { // not all events were looked at
+		if err := ex.restoreRefs(orphans); err != nil || ex.Over() { // not all events were looked at
 			return err
 		}
 		for user, hashes := range orphans {
@@ -117,14 +117,21 @@ func (ex *exam) refs(area string) error {
 	})
 }
 
-// restoreRefs restores the references to stored blobs that the events name and that were
-// lost: their blobs must not be dropped.
-func (ex *exam) restoreRefs() error {
+// restoreRefs restores the references to orphans, the blobs of each user that nothing
+// refers to, that events name: these were lost, and their blobs must not be dropped.
+func (ex *exam) restoreRefs(orphans map[string][][]byte) error {
+	type owned struct{ user, hash string }
+	lone := map[owned]bool{}
+	for user, hashes := range orphans {
+		for _, h := range hashes {
+			lone[owned{user, hex.EncodeToString(h)}] = true
+		}
+	}
 	type ref struct {
 		resumePoint
-		hash []byte
+		hash string
 	}
-	var refs []ref
+	var lost []ref
 	_, err := ex.each(func(at resumePoint, _ skein.SessionID, e skein.Event, err error) {
 		if err != nil {
 			return // it is damaged, and said to be elsewhere
@@ -134,22 +141,26 @@ func (ex *exam) restoreRefs() error {
 			return
 		}
 		for _, h := range f.Blobs {
-			if hash, err := hex.DecodeString(string(h)); err == nil {
-				refs = append(refs, ref{at, hash})
+			if lone[owned{at.user, string(h)}] {
+				lost = append(lost, ref{at, string(h)})
 			}
 		}
 	})
-	for some := range slices.Chunk(refs, 1000) {
-		if err == nil {
-			err = ex.s.write(ex.ctx, func(t *tx) error {
-				p := t.pipe()
-				for _, r := range some {
-					p.Exec(`INSERT INTO blob_refs (user_id, hash, n, seq) SELECT e.user_id, b.hash, e.n, e.seq FROM events e JOIN blobs b ON b.user_id = e.user_id AND b.hash = $4
-						WHERE e.user_id = $1 AND e.n = $2 AND e.seq = $3 ON CONFLICT DO NOTHING`, r.user, r.n, int64(r.seq), r.hash)
-				}
-				return p.Run()
-			})
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(lost, 1000) {
+		err := ex.s.write(ex.ctx, func(t *tx) error {
+			p := t.pipe()
+			for _, r := range some {
+				p.Exec(`INSERT INTO blob_refs (user_id, hash, n, seq) SELECT e.user_id, b.hash, e.n, e.seq FROM events e JOIN blobs b ON b.user_id = e.user_id AND b.hash = decode($4, 'hex')
+					WHERE e.user_id = $1 AND e.n = $2 AND e.seq = $3 ON CONFLICT DO NOTHING`, r.user, r.n, int64(r.seq), r.hash)
+			}
+			return p.Run()
+		})
+		if err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }

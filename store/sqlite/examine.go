@@ -408,13 +408,15 @@ func (ex *exam) dropOrphans() error {
 	for after, more := int64(0), true; more; {
 		err := ex.s.change(ex.ctx, func(t *txn.Tx) (err error) {
 			var page []eventFacts
-			page, after, more, err = factsAfter(t.Conn, ex.s.pack, after)
+			if page, after, more, err = factsAfter(t.Conn, ex.s.pack, after); err != nil {
+				return err
+			}
 			for _, f := range page {
-				if err == nil {
-					err = putRefs(t, f.id, f.Blobs)
+				if err := putRefs(t, f.id, f.Blobs); err != nil {
+					return err
 				}
 			}
-			return err
+			return nil
 		})
 		if err != nil {
 			return err
