@@ -110,7 +110,7 @@ func (t *Attachment) next(v any) error {
 // Read returns the next line that is not the answer to a request.
 //
 // The error is that of the connection, [io.EOF] if the session was closed, or this guest
-// was too slow.
+// was too slow: after [Line.End] it was closed, and this guest has all that happened.
 func (t *Attachment) Read() (l Line, err error) {
 	for {
 		l = Line{}

@@ -180,8 +180,11 @@ func (g *guest) next() (all []Line, more bool) {
 			}
 		}
 		all, g.own = append(all, g.own...), nil
-		if len(all) > 0 || h.closed {
-			return all, !h.closed
+		if h.closed {
+			return append(all, Line{End: true}), false
+		}
+		if len(all) > 0 {
+			return all, true
 		}
 	}
 }

@@ -64,6 +64,7 @@ type Line struct {
 	Turn     string              `json:"turn,omitempty"`
 	Result   json.RawMessage     `json:"result,omitempty"`
 	Error    string              `json:"error,omitempty"`
+	End      bool                `json:"end,omitempty"` // the session was closed, and all that happened was sent
 }
 
 // A Wish is a request of a guest.

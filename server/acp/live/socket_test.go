@@ -95,3 +95,40 @@ func TestTheSocketOfTheNextProgramStays(t *testing.T) {
 		t.Errorf("after both have ended there are %v, %v, want no sockets", entries, err)
 	}
 }
+
+// A guest that has all that happened is told so at the end, and one that fell behind is not.
+func TestAGuestIsToldThatItHasAll(t *testing.T) {
+	at := Sockets{Dir: t.TempDir(), Store: "x"}
+	h := opens(t, at, "h", nobody{})
+	guests := map[string]*Attachment{"quick": nil, "slow": nil}
+	for name := range guests {
+		a, err := at.Attach(t.Context(), "s", Attach{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		guests[name] = a
+	}
+	for range 8 { // what a hub keeps, four times
+		h.Say(strings.Repeat("x", 1<<20))
+		if l, err := guests["quick"].Read(); err != nil || l.Update == nil {
+			t.Fatalf("the quick guest reads %.100v, %v", l, err)
+		}
+	}
+	told := func(name string) (end bool) {
+		for {
+			l, err := guests[name].Read()
+			if err != nil {
+				return end
+			}
+			end = l.End
+		}
+	}
+	if told("slow") {
+		t.Error("the slow guest is told that it has all that happened")
+	}
+	h.Close()
+	if !told("quick") {
+		t.Error("the quick guest is not told that it has all that happened")
+	}
+}

@@ -189,11 +189,11 @@ func (w *watching) run(ctx context.Context) {
 		hub := w.hub
 		w.mu.Unlock()
 		if hub != nil {
-			w.follow(hub)
+			whole := w.follow(hub)
 			if ctx.Err() != nil {
 				return
 			}
-			w.lost(ctx)
+			w.lost(ctx, whole)
 			continue
 		}
 		if !w.wait(ctx) {
@@ -202,9 +202,9 @@ func (w *watching) run(ctx context.Context) {
 	}
 }
 
-// lost goes on after the end of a hub: at the cursor if it was too fast, else after what
-// is stored, because the hub has shown that.
-func (w *watching) lost(ctx context.Context) {
+// lost goes on after the end of a hub: after what is stored if the hub has shown all of
+// that. Else the hub was too fast or its program was killed, and it goes on at the cursor.
+func (w *watching) lost(ctx context.Context, whole bool) {
 	w.mu.Lock()
 	open := w.turns
 	w.hub, w.turns = nil, map[string]json.RawMessage{}
@@ -221,18 +221,20 @@ func (w *watching) lost(ctx context.Context) {
 	}
 	if err == nil {
 		hub.Close()
-		if hub.Hub == w.at.hub { // the client was so slow that the hub does not have the rest any more
-			w.again(ctx)
+	}
+	if whole {
+		s, err := w.store.Session(ctx, w.id)
+		if err != nil {
+			w.cancel()
 			return
 		}
+		w.at = updateCursor{seq: s.Last}
+	} else {
+		w.again(ctx) // no hub has the rest, but the store
 	}
-	s, err := w.store.Session(ctx, w.id)
-	if err != nil {
-		w.cancel()
-		return
+	if w.hub == nil {
+		w.update(updateCursor{}, stateOf(map[string]any{"live": false}))
 	}
-	w.at = updateCursor{seq: s.Last}
-	w.update(updateCursor{}, stateOf(map[string]any{"live": false}))
 }
 
 // again catches up once more, as for a client that comes back.
@@ -267,15 +269,17 @@ func (w *watching) wait(ctx context.Context) bool {
 	return false
 }
 
-// follow shows what a hub sends, until it ends.
-func (w *watching) follow(hub *live.Attachment) {
+// follow shows what a hub sends, until it ends. It reports whether that is all that
+// happened in the session.
+func (w *watching) follow(hub *live.Attachment) (whole bool) {
 	defer hub.Close()
 	for {
 		l, err := hub.Read()
 		if err != nil {
 			w.flush()
-			return
+			return whole
 		}
+		whole = l.End
 		w.line(hub, l)
 	}
 }
