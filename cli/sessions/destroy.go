@@ -51,16 +51,23 @@ func ToDestroy(ctx context.Context, j *job.Job, name string) (skein.Session, err
 		"did you mean:\n%s", Candidates(several.Candidates, j.Now()))
 }
 
-// Describe describes a session before it is destroyed: its name, its project, its
-// size, and which forks keep parts of it.
+// Describe describes a session before it is destroyed: its name, its project, how many
+// messages are stored of it, including those that its context no longer shows, and
+// which forks keep parts of it.
 func Describe(j *job.Job, s *skein.Session, forks []skein.SessionID) string {
 	text := fmt.Sprintf("%s %q", ShortID(s.ID), Called(*s))
 	if s.Project != "" {
 		text += ", " + render.Line(j.Tilde(s.Project))
 	}
-	text += ", " + terminal.Count(s.Messages, "message")
+	text += ", " + terminal.Count(s.Messages+s.Undone.Messages, "message")
+	if n := s.Undone.Messages; n > 0 {
+		text += fmt.Sprintf(", %d of them taken back or withdrawn", n)
+	}
 	if s.Binned != 0 {
 		text += ", in the bin"
+	}
+	if s.Base > 0 {
+		text += "; those that it shows of its parent stay"
 	}
 	if len(forks) > 0 {
 		text += "; its forks keep what they show of it: " + strings.Join(lookup.ShortIDs(forks), " ")
