@@ -49,6 +49,7 @@ type SimilarProgram struct {
 	Dirs    []string // folders in a path that only it uses: .openclaw
 	Signs   []string // what only its files have near their beginning, in lower case and without space between tokens
 	Header  []string // what only its files have in their first line, in lower case and without space between tokens
+	Except  []string // folders in a path where Header says nothing: the format's own, whose files may have it too
 }
 
 // IsDatabase is a Document that accepts any SQLite database except skein's own

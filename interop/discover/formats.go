@@ -86,10 +86,9 @@ func less(f *interop.Format, name string, head []byte, g interop.Guess) interop.
 		return g
 	}
 	for _, k := range f.Kin {
-		for _, dir := range k.Dirs {
-			if strings.Contains(name, "/"+dir+"/") {
-				return interop.Guess{Sure: interop.Alike, Why: "it is in " + dir, Of: k.Program}
-			}
+		in := func(dir string) bool { return strings.Contains(name, "/"+dir+"/") }
+		if at := slices.IndexFunc(k.Dirs, in); at >= 0 {
+			return interop.Guess{Sure: interop.Alike, Why: "it is in " + k.Dirs[at], Of: k.Program}
 		}
 		first, _ := interop.FirstLine(head)
 		low, first := bytes.ToLower(packed(head)), bytes.ToLower(packed(first))
@@ -97,6 +96,9 @@ func less(f *interop.Format, name string, head []byte, g interop.Guess) interop.
 			if bytes.Contains(low, []byte(sign)) {
 				return interop.Guess{Sure: interop.Alike, Why: "it has " + sign, Of: k.Program}
 			}
+		}
+		if slices.ContainsFunc(k.Except, in) {
+			continue
 		}
 		for _, sign := range k.Header {
 			if bytes.Contains(first, []byte(sign)) {

@@ -204,6 +204,8 @@ func TestFilesThatLookAlikeAreNamed(t *testing.T) {
 		{"OpenClaw", "pi", "x.jsonl", pi("/root/.openclaw")},
 		{"OpenClaw", "pi", "x.jsonl", pi(`C:\\Users\\ada\\.openclaw\\workspace`)},
 		{"OpenClaw", "pi", "x.jsonl", pi(`C:\\Users\\ada\\.moltbot`)},
+		{"", "pi", ".pi/agent/sessions/--root-.openclaw--/1.jsonl", pi("/root/.openclaw")},
+		{"", "pi", ".omp/agent/sessions/-.openclaw-workspace/1.jsonl", pi("/root/.openclaw/workspace")},
 		{"OpenClaw", "pi", ".openclaw/agents/main/sessions/1.jsonl", pi("/srv")},
 		{"OpenClaw", "pi", "x.jsonl", pi("/srv", `{"type":"custom","customType":"model-snapshot","data":{"provider":"ollama","modelId":"m"},"id":"1","parentId":null,"timestamp":"2026-08-03T08:01:44.060Z"}`)},
 		{"OpenClaw", "pi", "x.jsonl", pi("/srv", `{"type":"custom","customType":"openclaw:bootstrap-context:full","data":{},"id":"1","parentId":null,"timestamp":"2026-08-03T08:01:44.060Z"}`)},

@@ -67,6 +67,9 @@ func untilde(h interop.Home, dir string) string {
 	return dir
 }
 
+// folders returns the folders in a path where sessions usually are.
+func folders() []string { return []string{".pi/agent/sessions", ".omp/agent/sessions"} }
+
 // match recognizes a file by its header, or by Oh My Pi's line before it; one with a
 // damaged beginning, by its place.
 func match(name string, head []byte) interop.Guess {
@@ -77,7 +80,7 @@ func match(name string, head []byte) interop.Guess {
 		return interop.KnownBy("it begins with the header of a session")
 	case path.Ext(name) != ".jsonl":
 		return interop.Guess{}
-	case strings.Contains(name, "/.pi/agent/sessions/"), strings.Contains(name, "/.omp/agent/sessions/"):
+	case slices.ContainsFunc(folders(), func(dir string) bool { return strings.Contains(name, "/"+dir+"/") }):
 		return interop.PlacedBy("it is in agent/sessions")
 	}
 	return interop.Guess{}
@@ -87,9 +90,10 @@ func match(name string, head []byte) interop.Guess {
 func kin() []interop.SimilarProgram {
 	claw := interop.SimilarProgram{
 		Program: "OpenClaw", Dirs: []string{".openclaw", ".clawdbot", ".moltbot"},
-		Signs: []string{`"customtype":"openclaw`, `"customtype":"model-snapshot"`, `"provider":"openclaw"`},
+		Signs:  []string{`"customtype":"openclaw`, `"customtype":"model-snapshot"`, `"provider":"openclaw"`},
+		Except: folders(),
 	}
-	for _, dir := range claw.Dirs { // its folder is that of the session; a conversation may mention it
+	for _, dir := range claw.Dirs { // its folder is that of the session; a conversation may mention it, and pi may run there
 		claw.Header = append(claw.Header, "/"+dir+"/", "/"+dir+`"`, `\\`+dir+`\\`, `\\`+dir+`"`)
 	}
 	return []interop.SimilarProgram{claw}
