@@ -109,34 +109,61 @@ func (x *batch) checkTombs() error {
 	return nil
 }
 
-// places determines which events the session already has.
+// places determines which events the session already has. What was lost of them is
+// healed.
 func (x *batch) places() (err error) {
 	if !x.begun() {
 		return nil
 	}
 	for i := range x.seqs {
-		if x.seqs[i], err = x.place(i); err != nil {
+		var whole bool
+		if x.seqs[i], whole, err = x.place(i); err != nil {
 			return err
+		}
+		if whole && len(x.Blobs) > 0 {
+			if err := x.heal(i); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
+// heal restores the blobs of the i-th event, which the session already has.
+func (x *batch) heal(i int) error {
+	if err := x.book.Read(i); err != nil {
+		return err
+	}
+	facts := &x.book.Event(i).Facts
+	now := facts
+	if a := facts.Amended; a != nil {
+		of, err := x.book.Target(a.Seq)
+		if err != nil {
+			return err
+		}
+		if now, err = Now(facts, of); err != nil {
+			return nil //nolint:nilerr // what it amends was deleted in the shell, and its blobs with it
+		}
+	}
+	return x.book.Heal(i, x.seqs[i], now.Blobs)
+}
+
 // place returns the seq of the i-th event in the session, including what it shows of
-// its parents; 0 if the session does not have it.
-func (x *batch) place(i int) (skein.Seq, error) {
+// its parents; 0 if the session does not have it. It is whole if nothing was taken out of
+// it since.
+func (x *batch) place(i int) (_ skein.Seq, whole bool, err error) {
 	e := x.book.Event(i)
 	if e.ClientID == "" {
-		return 0, nil
+		return 0, false, nil
 	}
 	at, err := x.book.Place(i)
 	if err != nil || at.Seq == 0 || at.Hash == nil {
-		return at.Seq, err
+		return at.Seq, false, err
 	}
 	if !bytes.Equal(at.Hash, e.Hash) {
-		return 0, fmt.Errorf("%w: %q of session %s is event %d", skein.ErrMismatch, e.ClientID, x.Session, at.Seq)
+		return 0, false, fmt.Errorf("%w: %q of session %s is event %d", skein.ErrMismatch, e.ClientID, x.Session, at.Seq)
 	}
-	return at.Seq, nil
+	return at.Seq, true, nil
 }
 
 // mayAppend checks After and the lease if the batch has a new event.
@@ -185,7 +212,7 @@ func (x *batch) events() (n int, err error) {
 	for i := range x.Events {
 		id := x.Events[i].ClientID
 		if x.seqs[i] == 0 && i > 0 && (forks || seen[id]) { // it may be stored by now: by an earlier event of the batch, or as part of what the fork shows
-			if x.seqs[i], err = x.place(i); err != nil {
+			if x.seqs[i], _, err = x.place(i); err != nil {
 				return n, err
 			}
 		}

@@ -47,6 +47,7 @@ func (k *book) Lease(skein.Fence) (skein.Lease, bool, error)           { return 
 func (k *book) HasTombstone(_ skein.User, t ledger.Tomb) (bool, error) { return k.tombs[t], nil }
 func (k *book) Shown(skein.Parent) (ledger.Base, error)                { return k.base, nil }
 func (k *book) TakeBlob(h skein.Hash) (bool, error)                    { return k.blobs[h], nil }
+func (k *book) Heal(int, skein.Seq, []skein.Hash) error                { return nil }
 
 func (k *book) TakeKey(was string) (bool, error) {
 	k.log = append(k.log, "key instead of "+was)

@@ -58,7 +58,8 @@ type Book interface {
 	// Event returns the i-th event of the batch. The first has its facts.
 	Event(i int) *Event
 
-	// Read computes the facts of the i-th event, which is new, unless it has them.
+	// Read computes the facts of the i-th event, which is new or will be healed, unless
+	// it has them.
 	Read(i int) error
 
 	// Place looks up the client ID of the i-th event in what the session shows,
@@ -105,6 +106,11 @@ type Book interface {
 	// TakeBlob keeps a blob that the next row refers to, and reports whether it
 	// exists: in the call, or referred to by an event of the same user.
 	TakeBlob(h skein.Hash) (bool, error)
+
+	// Heal puts those of the blobs of the i-th event that came with the call in the
+	// place of what is damaged or missing of them. The event is stored at seq, as it is
+	// in the batch.
+	Heal(i int, seq skein.Seq, blobs []skein.Hash) error
 
 	// Put writes the i-th event.
 	Put(i int, r *Row) error

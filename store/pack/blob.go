@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/skein-dev/skein"
 )
 
@@ -41,12 +43,25 @@ func (p *Compressor) Blob(b skein.Blob) (Blob, error) {
 	return Blob{hash, len(b.Data), blobRaw, data}, nil
 }
 
+// UnpackedSize returns how many bytes UnpackBlob needs for what it returns, by the stored
+// data: the size in a damaged row may be any number.
+func UnpackedSize(form int, data []byte) int64 {
+	var head zstd.Header
+	if form != blobZstd {
+		return int64(len(data))
+	}
+	if head.Decode(data) != nil || head.FrameContentSize > maxWhole {
+		return 0 // it is damaged, and not unpacked
+	}
+	return int64(head.FrameContentSize)
+}
+
 // UnpackBlob returns the bytes of the blob h from its stored form. The error
 // wraps [skein.ErrCorrupt] if they are not what was stored.
-func (p *Compressor) UnpackBlob(h skein.Hash, form, size int, data []byte) ([]byte, error) {
+func (p *Compressor) UnpackBlob(h skein.Hash, form int, data []byte) ([]byte, error) {
 	if form == blobZstd {
 		var err error
-		if data, err = p.dec.DecodeAll(data, make([]byte, 0, size)); err != nil {
+		if data, err = p.dec.DecodeAll(data, nil); err != nil {
 			return nil, fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
 		}
 	}

@@ -152,6 +152,18 @@ func (k *book) TakeBlob(h skein.Hash) (found bool, err error) {
 	return true, nil
 }
 
+// Heal implements [ledger.Book]. There is no error.
+func (k *book) Heal(_ int, seq skein.Seq, blobs []skein.Hash) error {
+	for _, h := range blobs {
+		key := userBlob{k.d.User, h}
+		if _, ok := k.blobs.brought[key]; ok {
+			put(k.work, k.blobs.stored, key, true)
+			put(k.work, k.blobs.healed, blobRef{key, k.d.shows().Of(seq).Session, seq}, true)
+		}
+	}
+	return nil
+}
+
 // Put implements [ledger.Book].
 func (k *book) Put(_ int, r *ledger.Row) error {
 	d := k.d

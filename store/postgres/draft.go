@@ -111,7 +111,7 @@ type userBlob struct {
 func newWork(s *view) *work {
 	return &work{
 		s: s, drafts: map[skein.SessionID]*sessionDraft{}, charged: map[request]skein.Usage{}, keys: map[userKey]int64{},
-		blobs: blobDrafts{map[userBlob]pack.Blob{}, map[userBlob]bool{}}, tombs: map[tombOf]bool{},
+		blobs: blobDrafts{map[userBlob]pack.Blob{}, map[userBlob]bool{}, map[blobRef]bool{}}, tombs: map[tombOf]bool{},
 		files: fileDrafts{}, quotas: map[skein.User]quota{},
 	}
 }

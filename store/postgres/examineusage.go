@@ -65,10 +65,10 @@ func (ex *exam) blobs(area string) error {
 	for user := ""; ; n++ {
 		found := false
 		var stored []byte
-		var form, size int
-		err := ex.rows(`SELECT b.user_id, b.hash, b.form, b.size, b.data FROM blobs b WHERE (b.user_id, b.hash) > ($1, $2) ORDER BY b.user_id, b.hash LIMIT 1`, []any{user, hash}, func(r wire.Row) error {
+		var form int
+		err := ex.rows(`SELECT b.user_id, b.hash, b.form, b.data FROM blobs b WHERE (b.user_id, b.hash) > ($1, $2) ORDER BY b.user_id, b.hash LIMIT 1`, []any{user, hash}, func(r wire.Row) error {
 			found = true
-			return r.Scan(&user, &hash, &form, &size, &stored)
+			return r.Scan(&user, &hash, &form, &stored)
 		})
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func (ex *exam) blobs(area string) error {
 			break
 		}
 		h := skein.Hash(hex.EncodeToString(hash))
-		_, err = ex.s.pack.UnpackBlob(h, form, size, stored)
+		_, err = ex.s.pack.UnpackBlob(h, form, stored)
 		ex.Blob(area, h, err)
 	}
 	if err := ex.refs(area); err != nil {

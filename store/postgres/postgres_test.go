@@ -50,6 +50,7 @@ func TestStore(t *testing.T) {
 
 		Unchanged:  unchanged,
 		HurtRecord: hurtRecord,
+		HurtBlobs:  hurtBlobs(),
 	})
 }
 
@@ -100,6 +101,28 @@ func hurtRecord(t *testing.T, address, path string, n int) {
 		WHERE f.path = $1 AND r.number <= $2 ORDER BY r.number DESC LIMIT 1)`, []byte(path), n); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// hurtBlobs is storetest.Options.HurtBlobs.
+func hurtBlobs() map[string]func(t *testing.T, address string) {
+	all := map[string]func(t *testing.T, address string){}
+	for how, query := range map[string]string{
+		"data":             `UPDATE blobs SET data = decode(repeat('00', octet_length(data)), 'hex')`,
+		"size":             `UPDATE blobs SET size = -1`,
+		"large":            `UPDATE blobs SET size = 1::bigint << 60`,
+		"form":             `UPDATE blobs SET form = 1 - form`,
+		"blobs":            `DELETE FROM blobs`,
+		"both":             `WITH gone AS (DELETE FROM blob_refs) DELETE FROM blobs`,
+		storetest.LostRefs: `DELETE FROM blob_refs`,
+	} {
+		all[how] = func(t *testing.T, address string) {
+			t.Helper()
+			if _, err := asOwner(t, address).Exec(t.Context(), query); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return all
 }
 
 // hurt is storetest.Options.Hurt.

@@ -52,11 +52,11 @@ func (sc *scrub) lookAtBlobs(ctx context.Context, seg walk.Segment) error {
 		return err
 	}
 	for _, h := range hashes { // one at a time: each may be long
-		var form, size int
+		var form int
 		var stored []byte
 		name := skein.Hash(hex.EncodeToString(h))
-		err := sc.s.ask(ctx, `SELECT b.form, b.size, b.data FROM blobs b WHERE b.user_id = $1 AND b.hash = $2`, []any{sc.user(), h}, func(r wire.Row) error {
-			return r.Scan(&form, &size, &stored)
+		err := sc.s.ask(ctx, `SELECT b.form, b.data FROM blobs b WHERE b.user_id = $1 AND b.hash = $2`, []any{sc.user(), h}, func(r wire.Row) error {
+			return r.Scan(&form, &stored)
 		})
 		if err != nil {
 			return err
@@ -64,7 +64,7 @@ func (sc *scrub) lookAtBlobs(ctx context.Context, seg walk.Segment) error {
 		if stored == nil {
 			continue // deleted meanwhile
 		}
-		data, err := sc.s.pack.UnpackBlob(name, form, size, stored)
+		data, err := sc.s.pack.UnpackBlob(name, form, stored)
 		if err := sc.Blob(name, data, err); err != nil {
 			return err
 		}

@@ -14,11 +14,12 @@ import (
 	"github.com/skein-dev/skein/store/sqlite/txn"
 )
 
-// putBlob stores a blob. If it is stored already, but with other bytes, these are damaged
-// or packed in another way: the new ones take their place.
+// putBlob stores a blob. If another row is stored for it, that one is damaged or packed in
+// another way: the new one takes its place.
 func putBlob(t *txn.Tx, b pack.Blob) error {
 	_, _, err := t.Exec(`INSERT INTO blobs (hash, size, form, data) VALUES (?, ?, ?, ?)
-		ON CONFLICT (hash) DO UPDATE SET size = excluded.size, form = excluded.form, data = excluded.data WHERE data <> excluded.data`, b.Hash, b.Size, b.Form, b.Data)
+		ON CONFLICT (hash) DO UPDATE SET size = excluded.size, form = excluded.form, data = excluded.data
+		WHERE (size, form, data) IS NOT (excluded.size, excluded.form, excluded.data)`, b.Hash, b.Size, b.Form, b.Data)
 	return err
 }
 
@@ -63,18 +64,18 @@ func (s *reads) blob(c *engine.Conn, id skein.SessionID, h skein.Hash, hash []by
 		return nil, err
 	}
 	for _, seg := range segs {
-		var form, size int64
-		found, err := c.One(`SELECT b.form, b.size, b.data FROM blobs b WHERE b.hash = ?1 AND EXISTS (
+		var form int64
+		found, err := c.One(`SELECT b.form, b.data FROM blobs b WHERE b.hash = ?1 AND EXISTS (
 			SELECT 1 FROM blob_refs r JOIN events e ON e.id = r.event
-			WHERE r.hash = ?1 AND e.session = ?2 AND e.seq <= ?3)`, []any{hash, seg.Session, int64(seg.To)}, &form, &size, &data)
+			WHERE r.hash = ?1 AND e.session = ?2 AND e.seq <= ?3)`, []any{hash, seg.Session, int64(seg.To)}, &form, &data)
 		if err != nil {
 			return nil, err
 		}
 		if found {
-			if err := room.Of(c.Context()).Try(int64(len(data)) + size); err != nil {
+			if err := room.Of(c.Context()).Try(int64(len(data)) + pack.UnpackedSize(int(form), data)); err != nil {
 				return nil, err
 			}
-			return s.pack.UnpackBlob(h, int(form), int(size), data)
+			return s.pack.UnpackBlob(h, int(form), data)
 		}
 	}
 	return nil, fmt.Errorf("blob %s %w", h, skein.ErrNotFound)

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"encoding/hex"
+	"errors"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
@@ -126,6 +127,31 @@ func (k *book) TakeBlob(h skein.Hash) (found bool, err error) {
 		WHERE r.hash = ? AND s.user_id = ? LIMIT 1`, []any{hash, string(k.h.User)}, &one)
 }
 
+// Heal implements [ledger.Book].
+func (k *book) Heal(i int, _ skein.Seq, blobs []skein.Hash) error {
+	p := &k.p.events[i]
+	for _, h := range blobs {
+		hash, err := hex.DecodeString(string(h))
+		b, ok := k.brought[string(hash)]
+		if err != nil || !ok {
+			continue
+		}
+		if err := errors.Join(putBlob(k.call.Tx, b), putRefs(k.call.Tx, p.id, []skein.Hash{h})); err != nil {
+			return err
+		}
+	}
+	k.forget(i)
+	return nil
+}
+
+// forget releases an event that is packed late: it may be written once more, together
+// with others.
+func (k *book) forget(i int) {
+	if k.p.late && i > 0 {
+		k.p.events[i] = packedEvent{Event: ledger.Unread(k.p.Events[i])}
+	}
+}
+
 // Put implements [ledger.Book].
 func (k *book) Put(i int, r *ledger.Row) (err error) {
 	p := &k.p.events[i]
@@ -147,8 +173,6 @@ func (k *book) Put(i int, r *ledger.Row) (err error) {
 	if r.Shakes {
 		err = k.updateLive(k.h, p)
 	}
-	if k.p.late && i > 0 { // the event may be written once more, together with others
-		*p = packedEvent{Event: ledger.Unread(k.p.Events[i])}
-	}
+	k.forget(i)
 	return err
 }

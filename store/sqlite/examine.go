@@ -363,13 +363,13 @@ func (ex *exam) blobs(area string) error {
 		found := false
 		err := ex.read(func(c *engine.Conn) (err error) {
 			var hash, data []byte
-			var form, size int64
-			found, err = c.One(`SELECT rowid, hash, form, size, data FROM blobs WHERE rowid > ? ORDER BY rowid LIMIT 1`, []any{after}, &after, &hash, &form, &size, &data)
+			var form int64
+			found, err = c.One(`SELECT rowid, hash, form, data FROM blobs WHERE rowid > ? ORDER BY rowid LIMIT 1`, []any{after}, &after, &hash, &form, &data)
 			if err != nil || !found {
 				return err
 			}
 			h := skein.Hash(hex.EncodeToString(hash))
-			_, err = ex.s.pack.UnpackBlob(h, int(form), int(size), data)
+			_, err = ex.s.pack.UnpackBlob(h, int(form), data)
 			ex.Blob(area, h, err)
 			return nil
 		})

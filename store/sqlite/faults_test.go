@@ -13,6 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/sqlite"
+	"github.com/skein-dev/skein/store/storetest"
 )
 
 // snapshot returns the names and bytes of the files in a folder.
@@ -213,6 +214,24 @@ func hurtRecord(t *testing.T, name, path string, n int) {
 	}
 	raw[len(raw)/2] ^= 0x10
 	behind(t, name, `UPDATE records SET raw = ? WHERE n = ?`, raw, at)
+}
+
+// hurtBlobs is storetest.Options.HurtBlobs.
+func hurtBlobs() map[string]func(t *testing.T, name string) {
+	all := map[string]func(t *testing.T, name string){}
+	for how, query := range map[string]string{
+		"data":  `UPDATE blobs SET data = zeroblob(length(data))`,
+		"size":  `UPDATE blobs SET size = -1`,
+		"large": `UPDATE blobs SET size = 1 << 60`,
+		"form":  `UPDATE blobs SET form = 1 - form`,
+		"blobs": `DELETE FROM blobs`,
+		"both":  `DELETE FROM blob_refs`, // a trigger deletes the blobs
+		storetest.LostRefs: `CREATE TABLE kept AS SELECT * FROM blobs; DELETE FROM blob_refs;
+			INSERT INTO blobs SELECT * FROM kept; DROP TABLE kept`,
+	} {
+		all[how] = func(t *testing.T, name string) { t.Helper(); behind(t, name, query) }
+	}
+	return all
 }
 
 // hurt is storetest.Options.Hurt.

@@ -91,11 +91,11 @@ func noChange(skein.Hash) ([]byte, bool) { return nil, false }
 // deleted in the shell, which leaves a note in its place, or nothing. The error wraps
 // [skein.ErrCorrupt] if the blob is damaged, or it or the reference to it is missing.
 func fileOf(p *pack.Packer, c *engine.Conn, event int64, hash []byte) ([]byte, error) {
-	var form, size int64
+	var form int64
 	var data []byte
-	found, err := c.One(`SELECT coalesce(b.form, -1), coalesce(b.size, 0), b.data
+	found, err := c.One(`SELECT coalesce(b.form, -1), b.data
 		FROM events e LEFT JOIN blob_refs r ON r.event = e.id AND r.hash = ?2 LEFT JOIN blobs b ON b.hash = r.hash
-		WHERE e.id = ?1 AND e.kind <> 'noted'`, []any{event, hash}, &form, &size, &data)
+		WHERE e.id = ?1 AND e.kind <> 'noted'`, []any{event, hash}, &form, &data)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func fileOf(p *pack.Packer, c *engine.Conn, event int64, hash []byte) ([]byte, e
 	if form < 0 {
 		return nil, fmt.Errorf("blob %s, or the reference to it, is missing: %w", h, skein.ErrCorrupt)
 	}
-	return p.UnpackBlob(h, int(form), int(size), data)
+	return p.UnpackBlob(h, int(form), data)
 }
 
 // firstBad returns an error about the first run of bad records from number i of

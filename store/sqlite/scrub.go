@@ -121,15 +121,15 @@ func (sc *scrub) run(id skein.SessionID) error {
 
 // findBlobs finds the blobs with a secret that the events of seg refer to.
 func (sc *scrub) findBlobs(seg walk.Segment) error {
-	return sc.Query(`SELECT DISTINCT b.hash, b.size, b.form, b.data FROM events e JOIN blob_refs r ON r.event = e.id JOIN blobs b ON b.hash = r.hash
+	return sc.Query(`SELECT DISTINCT b.hash, b.form, b.data FROM events e JOIN blob_refs r ON r.event = e.id JOIN blobs b ON b.hash = r.hash
 		WHERE e.session = ? AND e.seq > ? AND e.seq <= ?`, []any{seg.Session, int64(seg.From), int64(seg.To)}, func(row []driver.Value) error {
 		var hash, stored []byte
-		var size, form int64
-		if err := engine.Scan(row, []any{&hash, &size, &form, &stored}); err != nil {
+		var form int64
+		if err := engine.Scan(row, []any{&hash, &form, &stored}); err != nil {
 			return err
 		}
 		h := skein.Hash(hex.EncodeToString(hash))
-		data, err := sc.s.pack.UnpackBlob(h, int(form), int(size), stored)
+		data, err := sc.s.pack.UnpackBlob(h, int(form), stored)
 		return sc.Blob(h, data, err)
 	})
 }

@@ -46,6 +46,7 @@ func TestStore(t *testing.T) {
 		Unchanged: unchanged,
 
 		HurtRecord: hurtRecord,
+		HurtBlobs:  hurtBlobs(),
 	})
 }
 

@@ -10,6 +10,9 @@ import (
 // Options say what a store can do beyond what every store can.
 type Options = harness.Options
 
+// LostRefs names a damage of [Options.HurtBlobs].
+const LostRefs = harness.LostRefs
+
 // Main is a TestMain for the test of a store: it runs the tests, or does what
 // [Child] does. It does not return.
 func Main(m *testing.M, dial func(address string) (skein.Store, error)) { harness.Main(m, dial) }

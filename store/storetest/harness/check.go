@@ -54,7 +54,15 @@ type Options struct {
 	// HurtRecord flips a bit in the middle of the stored data of the source
 	// file at path where record n is. It is set if Hurt is.
 	HurtRecord func(t *testing.T, address, path string, n int)
+
+	// HurtBlobs has the ways to damage or lose what is stored of all blobs at an
+	// address, by name; LostRefs must be one of them. It is set if Hurt is.
+	HurtBlobs map[string]func(t *testing.T, address string)
 }
+
+// LostRefs names the damage that loses which events refer to the blobs, and leaves the
+// blobs themselves.
+const LostRefs = "references"
 
 // A Promise is one sentence that the Store promises, and the checks that test
 // it.

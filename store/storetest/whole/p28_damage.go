@@ -27,6 +27,8 @@ func damage() []harness.Check {
 		{Name: "a flipped bit of a source record is never shown", Hurt: recordFlipped},
 		{Name: "a file with damaged records goes on", Hurt: recordsGoOn},
 		{Name: "a damaged event loses its own record only", Hurt: recordsOfDamaged},
+		{Name: "what is brought again heals its blobs", Hurt: blobsHeal},
+		{Name: "a repair keeps blobs whose references were lost", Hurt: lostRefs},
 		{Name: "what stands in for a damaged event is marked", Run: markedDamaged},
 		{Name: "a checksum fits what was scrubbed, moved and amended", Run: sumsFit},
 	}
@@ -554,5 +556,62 @@ func sumsFit(t *harness.Test) {
 		if n++; err != nil {
 			t.Fatalf("event %d of a fork: %v", n, err)
 		}
+	}
+}
+
+// withFile returns an event with a client ID, and the file that it has.
+func withFile() (skein.Event, skein.Blob) {
+	b := skein.NewBlob([]byte(strings.Repeat("a page of the file, ", 3000)))
+	return fixture.ID("file", fixture.Shows("pages.txt", b)), b
+}
+
+// blobsHeal damages blobs in every way, and appends again what refers to them: to the
+// session itself, to a fork of it, and in an amendment.
+func blobsHeal(t *harness.Test) {
+	said, blob := withFile()
+	amended := fixture.ID("amended", fixture.Amend(3, said))
+	files := map[string]skein.Batch{
+		"the session":   {Session: "a", Events: []skein.Event{said}, Blobs: []skein.Blob{blob}},
+		"a fork":        {Session: "f", Events: []skein.Event{said}, Blobs: []skein.Blob{blob}},
+		"an amendment":  {Session: "b", Events: []skein.Event{amended}, Blobs: []skein.Blob{blob}},
+		"a new message": {Events: []skein.Event{fixture.Created(), said}, Blobs: []skein.Blob{blob}},
+	}
+	t.Append(skein.Batch{Session: "a", Events: []skein.Event{fixture.Created(), said}, Blobs: []skein.Blob{blob}})
+	t.Append(skein.Batch{Session: "f", Events: []skein.Event{fixture.Fork("a", 2)}})
+	t.Append(skein.Batch{Session: "b", Events: []skein.Event{fixture.Created(), fixture.User("one"), fixture.User("two"), amended}, Blobs: []skein.Blob{blob}})
+	for how, hurt := range t.Options.HurtBlobs {
+		for what, b := range files {
+			hurt(t.T, t.Address)
+			known := b.Session != ""
+			if !known {
+				b.Session = skein.SessionID("new " + how)
+			}
+			if r, err := t.Store.Append(t.Context(), b); err != nil || known && r[0].New != 0 {
+				t.Errorf("hurt: %s: Append for %s = %+v, %v", how, what, r, err)
+				continue
+			}
+			if got, err := t.Store.Blob(t.Context(), b.Session, blob.Hash); err != nil || string(got) != string(blob.Data) {
+				t.Errorf("hurt: %s: after Append for %s, the blob has %d bytes (%v), want %d", how, what, len(got), err, len(blob.Data))
+			}
+		}
+	}
+}
+
+// lostRefs checks that a repair drops no blob that an event names.
+func lostRefs(t *harness.Test) {
+	ex, ok := skein.PartOf[inspect.Examiner](t.Store)
+	if !ok {
+		t.Skip("SKIPPED: the store cannot examine itself")
+	}
+	said, blob := withFile()
+	t.Append(skein.Batch{Session: "a", Events: []skein.Event{fixture.Created(), said}, Blobs: []skein.Blob{blob}})
+	t.Options.HurtBlobs[harness.LostRefs](t.T, t.Address)
+	for f, err := range ex.Examine(t.Context(), inspect.Examination{Repair: true}) {
+		if err != nil || f.Level == inspect.Damaged && !f.Mended {
+			t.Errorf("Examine finds %+v, %v, want that all damage is mended", f, err)
+		}
+	}
+	if got, err := t.Store.Blob(t.Context(), "a", blob.Hash); err != nil || string(got) != string(blob.Data) {
+		t.Errorf("after a repair, the blob has %d bytes (%v), want %d", len(got), err, len(blob.Data))
 	}
 }
