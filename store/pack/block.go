@@ -293,10 +293,12 @@ func (r *Record) Whole(texts []string, files Files) (skein.Record, error) {
 	return out, nil
 }
 
-// How much of a file is in one block.
+// BlockBytes is how much of a file is in one block; a longer record has its own, and a
+// last block that is extended may have twice as much.
+const BlockBytes = 256 << 10
+
 const (
-	blockBytes = 256 << 10 // of the file; a longer record has its own block
-	tailBytes  = 16 << 10  // as stored; a shorter last block is extended with what follows
+	tailBytes = 16 << 10 // as stored; a shorter last block is extended with what follows
 
 	// TailRecords is the number of records from which a last block is not
 	// extended: blank lines take hardly any bytes, and each extension packs the
@@ -325,7 +327,7 @@ func (p *Packer) Blocks(rs []skein.Record, texts *Texts) (blocks []PackedBlock) 
 func chunks(rs []skein.Record) (all [][]skein.Record) {
 	from, size := 0, 0
 	for i, r := range rs {
-		if size += len(r.Raw); size > blockBytes && i > from {
+		if size += len(r.Raw); size > BlockBytes && i > from {
 			all = append(all, rs[from:i])
 			from, size = i, len(r.Raw)
 		}
@@ -360,11 +362,17 @@ func (p *Packer) OneBlock(rs []skein.Record, texts *Texts) (b PackedBlock) {
 
 // Extends reports whether b is short enough to extend the block before it.
 func (b *PackedBlock) Extends() bool {
+	return len(b.Body) < 4*tailBytes && Short(b.Records) && len(b.Records) < TailRecords
+}
+
+// Short reports whether records have at most [BlockBytes] of their file. Files that are
+// stored apart count, too: the records are read together with them.
+func Short(rs []Record) bool {
 	size := 0
-	for _, r := range b.Records {
+	for _, r := range rs {
 		size += r.Length
 	}
-	return len(b.Body) < 4*tailBytes && size <= blockBytes && len(b.Records) < TailRecords
+	return size <= BlockBytes
 }
 
 // Extensible reports whether a last block of n records, stored as given, is

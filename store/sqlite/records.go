@@ -172,8 +172,12 @@ func (t *call) putPlain(n int64, p *packed, b *pack.PackedBlock) (int64, error) 
 
 // setBlock writes a block whose pieces refer to the events ids.
 func setBlock(t *txn.Tx, at int64, b pack.PackedBlock, ids []int64) error {
-	_, _, err := t.Exec(`INSERT INTO records (n, count, raw) VALUES (?, ?, ?) ON CONFLICT (n) DO UPDATE SET count = excluded.count, raw = excluded.raw`,
-		at, len(b.Records), pack.Seal(b.Form, ids, b.Body))
+	return setStored(t, at, len(b.Records), pack.Seal(b.Form, ids, b.Body))
+}
+
+// setStored writes a block of count records as it is stored.
+func setStored(t *txn.Tx, at int64, count int, raw []byte) error {
+	_, _, err := t.Exec(`INSERT INTO records (n, count, raw) VALUES (?, ?, ?) ON CONFLICT (n) DO UPDATE SET count = excluded.count, raw = excluded.raw`, at, count, raw)
 	return err
 }
 
@@ -191,7 +195,8 @@ func (t *call) tail(n int64, record int) (rs []pack.Record, had blockInfo, err e
 		return nil, had, err
 	}
 	had.size = len(raw)
-	if rs, had.ids, err = t.s.pack.Open(raw); errors.Is(err, skein.ErrCorrupt) {
+	rs, had.ids, err = t.s.pack.Open(raw)
+	if errors.Is(err, skein.ErrCorrupt) || err == nil && !pack.Short(rs) {
 		return nil, had, nil // then a new block is begun
 	}
 	for i := range rs {
@@ -229,24 +234,30 @@ func (t *call) cutRecords(n int64, first, end int, forget bool) error {
 		if at >= first && (forget || at+int(b.count) <= end) {
 			continue // nothing remains of it
 		}
-		rs, bad, err := legible(t.s.pack, t.Conn, at, b.raw, noChange)
-		if err != nil {
-			return fmt.Errorf("records from %d on: %w", at, err)
+		raw, all, lost := t.s.pack.Open(b.raw)
+		count, rs, bad := int(b.count), []skein.Record(nil), []error(nil)
+		if lost == nil {
+			if rs, bad, err = legible(t.s.pack, t.Conn, at, b.raw, noChange); err != nil {
+				return fmt.Errorf("records from %d on: %w", at, err)
+			}
+			count = len(rs)
 		}
 		keep := [][2]int{{0, max(0, first-at)}}
 		if !forget {
-			keep = append(keep, [2]int{min(len(rs), max(0, end-at)), len(rs)})
+			keep = append(keep, [2]int{min(count, max(0, end-at)), count})
 		}
 		for _, k := range keep {
 			if k[0] == k[1] {
 				continue
 			}
-			part, ids := t.s.pack.OneBlock(rs[k[0]:k[1]], nil), []int64(nil)
-			if bad := bad[k[0]:k[1]]; firstBad(bad, 0, 0) != nil {
-				raw, all, err := t.s.pack.Open(b.raw)
-				if err != nil {
+			if lost != nil { // what remains goes on being damaged
+				if err := setStored(t.Tx, b.at+int64(k[0]), k[1]-k[0], b.raw); err != nil {
 					return err
 				}
+				continue
+			}
+			part, ids := t.s.pack.OneBlock(rs[k[0]:k[1]], nil), []int64(nil)
+			if bad := bad[k[0]:k[1]]; firstBad(bad, 0, 0) != nil {
 				keepBad(t.s.pack, &part, bad, raw[k[0]:k[1]])
 				ids = all
 			}

@@ -2,16 +2,19 @@ package sqlite
 
 import (
 	"bytes"
+	"database/sql/driver"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/lenient"
 	"github.com/skein-dev/skein/store/pack"
 	"github.com/skein-dev/skein/store/sqlite/engine"
 	"github.com/skein-dev/skein/store/sqlite/txn"
@@ -348,9 +351,59 @@ func TestRecordsAreReplacedBesideADamagedOne(t *testing.T) {
 	}
 	importLines(t, s, skein.Import{Records: rs[1:2]})
 	wantRecords(t, s, 0, rs)
+	importLines(t, s, skein.Import{Records: rs}) // in one block
 	damage(`UPDATE records SET raw = zeroblob(length(raw))`)
+	importLines(t, s, skein.Import{Records: rs[1:2]})
+	var seen, bad []int
+	for r, err := range lenient.Records(t.Context(), s, "f", "/x", func(e *skein.DamagedRecordsError) { bad = append(bad, e.First, e.Last) }) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, r.N)
+	}
+	if !slices.Equal(seen, []int{1}) || !slices.Equal(bad, []int{0, 0, 2, 3}) {
+		t.Errorf("after record 1 of a lost block was replaced, records %v are read and %v damaged, want 1, and those before and behind it", seen, bad)
+	}
 	importLines(t, s, skein.Import{Records: rs})
 	wantRecords(t, s, 0, rs)
+}
+
+// However short the lines are as they are stored, a block is read as a whole, with the
+// files that it refers to.
+func TestABlockOfFilesIsBounded(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+	at := int64(0)
+	for i := range 10 {
+		b := skein.NewBlob(bytes.Repeat(fmt.Appendf(nil, "file %d ", i), 12000))
+		r, e := fileLine(i, at, b)
+		at += int64(len(r.Raw))
+		im := skein.Import{Records: []skein.Record{r}}
+		im.File.Format, im.File.Path, im.File.Session = "f", "/x", "a"
+		batch := skein.Batch{Session: "a", Events: []skein.Event{e}, Blobs: []skein.Blob{b}, Import: &im}
+		if i == 0 {
+			batch.Events = append([]skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}, e)
+		}
+		if _, err := s.Append(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	err := s.read(t.Context(), func(c *engine.Conn) error {
+		return c.Query(`SELECT raw FROM records`, nil, func(row []driver.Value) error {
+			rs, _, err := s.pack.Open(row[0].([]byte))
+			size := 0
+			for _, r := range rs {
+				size += r.Length
+			}
+			if n += len(rs); size > 2*pack.BlockBytes {
+				t.Errorf("a block has %d records of %d bytes together, want at most %d", len(rs), size, 2*pack.BlockBytes)
+			}
+			return err
+		})
+	})
+	if err != nil || n != 10 {
+		t.Errorf("the blocks have %d records (%v), want 10", n, err)
+	}
 }
 
 // A blob that an event names outlives a repair, though the row that says so was lost; one

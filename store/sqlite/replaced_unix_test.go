@@ -86,6 +86,15 @@ func TestARemovedFileIsNotWrittenTo(t *testing.T) {
 			if _, err := os.Stat(name + gone[0]); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("x.db%s is there again (%v)", gone[0], err)
 			}
+			sqlite.KeepReserve(s) // after one that began while the file was there
+			if err := os.RemoveAll(sqlite.Reserve(s)); err != nil {
+				t.Fatal(err)
+			}
+			sqlite.KeepReserve(s)
+			_, err := os.Stat(sqlite.Reserve(s))
+			if made := err == nil; made != (gone[0] != "") {
+				t.Errorf("that a reserve is made is %t (%v), want it if x.db is there", made, err)
+			}
 		})
 	}
 }

@@ -165,8 +165,11 @@ func (d *diskRoom) renewReserve() {
 }
 
 // createReserve creates the reserve with the given size, if there is none and there is
-// room for it.
+// room for it. A store whose file is gone has none: its size is 0.
 func (d *diskRoom) createReserve(size int64) {
+	if size == 0 {
+		return
+	}
 	b := make([]byte, size) // random: some file systems do not store zeros
 	_, _ = rand.Read(b)     //nolint:errcheck // it never fails
 	f, err := os.OpenFile(d.reserve(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
