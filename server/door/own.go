@@ -104,6 +104,11 @@ func (l loginRoutes) asNamed(w http.ResponseWriter, r *http.Request, name string
 		ID: strings.ToLower(rand.Text()[:8]), Hash: shownBy(c).hash, Access: accounts.Access{Name: token.Name},
 		Device: device(r.UserAgent()), Address: address(r), Created: now, Used: now, Expires: ends,
 	})
+	if errors.Is(err, skein.ErrReadOnly) {
+		Refuse(w, r, http.StatusServiceUnavailable, "read_only", "the store is read-only, so a login cannot be kept: log in at a server that writes to it; "+
+			"if both have one host name, you are logged in here, too")
+		return
+	}
 	if err != nil {
 		l.unknown(w, r, Route{Page: true}, true, err)
 		return

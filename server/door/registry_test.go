@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -252,5 +253,29 @@ func TestWhileTokensCannotBeLookedUpNoneIsWrong(t *testing.T) {
 		if w := ask("GET", "/who", "", as); w.Code != 200 {
 			t.Errorf("GET with %s afterwards = %d %s, want 200", name, w.Code, w.Body)
 		}
+	}
+}
+
+// A standby knows the tokens, but it cannot store a login.
+type standby struct{ registry }
+
+func (standby) AddLogin(context.Context, accounts.Login) error {
+	return fmt.Errorf("postgres: add a login: %w", skein.ErrReadOnly)
+}
+
+func TestALoginAtAReadOnlyStoreSaysWhereToLogIn(t *testing.T) {
+	r := standby{newRegistry()}
+	token, err := door.Register(t.Context(), r, door.Token{Name: "anns", User: "ann", Scope: "write"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, h := node(t, r)
+	req := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/login", strings.NewReader("token="+token))
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Sec-Fetch-Site", "same-origin")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, req)
+	if w.Code != 503 || !strings.Contains(w.Body.String(), "log in at a server that writes to it") || w.Header().Get("Retry-After") != "" {
+		t.Errorf("POST /login = %d %s, want 503 that says where to log in, and not to try again", w.Code, w.Body)
 	}
 }
