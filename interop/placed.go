@@ -19,7 +19,13 @@ type PlacedFile struct {
 
 	// Is says by the file's first bytes, as for Match, how sure the format is: a file
 	// that is Known is read, one that is Alike is read only if the user names the format.
+	// nil: the first bytes do not say.
 	Is func(head []byte) Guess
+
+	// Beside, if not "", says that the file belongs to the sessions beside it, such as what
+	// is read by [File.Beside]: the end of its path, as a pattern of [path.Match]. It does
+	// not count as a file that no format recognizes.
+	Beside string
 }
 
 // StartsWith is a PlacedFile.Is for JSON documents: it knows those that have all these texts

@@ -135,7 +135,9 @@ func (fd *finder) files(ctx context.Context, files []disk.File) error {
 				return err
 			}
 		case m.format == nil:
-			fd.rep.Unmatched++
+			if fd.planner.stray(c) {
+				fd.rep.Unmatched++
+			}
 		default:
 			w := &records.FileJob{Format: *m.format, Now: c}
 			seen, destroyed := fd.peek(ctx, w)
@@ -154,7 +156,9 @@ func (fd *finder) files(ctx context.Context, files []disk.File) error {
 func (fd *finder) fallen(ctx context.Context, files []disk.File) error {
 	was := fd.rep.Counts()
 	err := fd.files(ctx, files)
-	fd.rep.CountAsOne(was)
+	if len(files) == 0 || slices.ContainsFunc(files, fd.planner.stray) {
+		fd.rep.CountAsOne(was)
+	}
 	return err
 }
 

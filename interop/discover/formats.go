@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -197,6 +198,23 @@ func (list formatList) Format(name string) *interop.Format {
 		}
 	}
 	return nil
+}
+
+// isBeside reports whether the file at a path belongs to sessions of a format.
+func (list formatList) isBeside(at string) bool {
+	names := strings.Split(filepath.ToSlash(at), "/")
+	for i := range list {
+		for _, m := range list[i].PlacedFiles {
+			n := strings.Count(m.Beside, "/") + 1
+			if n > len(names) {
+				continue
+			}
+			if ok, err := path.Match(m.Beside, strings.Join(names[len(names)-n:], "/")); err == nil && ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // UnitOf returns the formats whose Unit knows the file at path, and the unit that the

@@ -50,7 +50,9 @@ func (pl *Planner) PlanFallen(moving func(disk.File) bool) (works []Planned, p i
 	for _, files := range pl.TakeFallen() {
 		was := pl.rep.Counts()
 		works = append(works, pl.PlanFiles(files, moving, &p)...)
-		pl.rep.CountAsOne(was)
+		if len(files) == 0 || slices.ContainsFunc(files, pl.stray) {
+			pl.rep.CountAsOne(was)
+		}
 	}
 	return inOrder(works), p
 }
@@ -76,7 +78,9 @@ func (pl *Planner) PlanFiles(files []disk.File, moving func(disk.File) bool, p *
 			works = append(works, pl.PlanUnits([]UnitFound{{aloneUnit(c), m.documents, nil}}, p)...)
 			continue
 		case f == nil:
-			pl.rep.Unmatched++
+			if pl.stray(c) {
+				pl.rep.Unmatched++
+			}
 			continue
 		}
 		pl.rep.Files++
@@ -93,6 +97,12 @@ func (pl *Planner) PlanFiles(files []disk.File, moving func(disk.File) bool, p *
 		p.Size += c.Size
 	}
 	return works
+}
+
+// stray reports whether a file that no format recognizes counts as one: unless it belongs
+// to sessions, or if the user named it, because it yields none.
+func (pl *Planner) stray(c disk.File) bool {
+	return pl.rep.IsNamed(c.Path) || !pl.formats.isBeside(c.Path)
 }
 
 // aloneUnit returns a file as the unit that consists of it.

@@ -185,6 +185,9 @@ func (s Suite) twice(t *testing.T, name string) {
 	if rep.Events != 0 || rep.Sessions != 0 || rep.Damaged != 0 || rep.Unchanged != 0 {
 		t.Errorf("second Import(%s) = %+v, want nothing new", name, rep)
 	}
+	if rep.Unmatched != 0 {
+		t.Errorf("Import(%s) says of %d files that no format recognizes them, want 0: they belong to its sessions", name, rep.Unmatched)
+	}
 	if diff := cmp.Diff(first, dump(t, store, root)); diff != "" {
 		t.Errorf("second Import(%s) changed the store (-first +second):\n%s", name, diff)
 	}

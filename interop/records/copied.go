@@ -211,6 +211,9 @@ func FindPlaced(list []interop.Format, head []byte) (of *interop.Format, m inter
 	}
 	for i := range list {
 		for _, other := range list[i].PlacedFiles {
+			if other.Is == nil {
+				continue
+			}
 			if is := other.Is(head); is.Sure > g.Sure {
 				of, m, g = &list[i], other, is
 			}

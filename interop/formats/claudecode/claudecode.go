@@ -24,7 +24,7 @@ func Format() interop.Format {
 		Match:  match,
 		PlacedFiles: append(streams(),
 			interop.PlacedFile{Name: "a transcript", Is: guessManaged},
-			interop.PlacedFile{Name: "agent-ID.meta.json", Is: interop.StartsWith("{", "it has an agentType and a description", `"agentType"`, `"description"`)},
+			interop.PlacedFile{Name: "agent-ID.meta.json", Is: interop.StartsWith("{", "it has an agentType and a description", `"agentType"`, `"description"`), Beside: "subagents/agent-*.meta.json"},
 		),
 		Kin:    kin(),
 		Open:   open,

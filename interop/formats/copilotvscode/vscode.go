@@ -18,15 +18,16 @@ const Name = "copilot-vscode"
 // Format returns the format of VS Code's chat sessions.
 func Format() interop.Format {
 	return interop.Format{
-		Name:   Name,
-		Doc:    "GitHub Copilot in VS Code: workspaceStorage/*/chatSessions",
-		Places: places,
-		Match:  match,
-		Open:   open,
-		Unit:   unit,
-		Look:   look,
-		Below:  below,
-		Put:    interop.PutDocument,
+		Name:        Name,
+		Doc:         "GitHub Copilot in VS Code: workspaceStorage/*/chatSessions",
+		Places:      places,
+		Match:       match,
+		PlacedFiles: []interop.PlacedFile{{Name: "workspace.json", Beside: "workspaceStorage/*/workspace.json"}},
+		Open:        open,
+		Unit:        unit,
+		Look:        look,
+		Below:       below,
+		Put:         interop.PutDocument,
 
 		Document: document,
 	}

@@ -35,6 +35,7 @@ func Format() interop.Format {
 			{Name: stateName, Path: "globalStorage/" + stateName, Is: interop.StartsWith("SQLite format 3", "it has a table cursorDiskKV", "cursorDiskKV")},
 			{Name: storeName, Path: "chats/-/*/" + storeName, Is: interop.StartsWith("SQLite format 3", "it has tables blobs and meta", "CREATE TABLE blobs", "CREATE TABLE meta")},
 			{Name: "an agent's transcript", Path: "projects/-/agent-transcripts/*.txt", Is: interop.StartsWith("user:", "it begins with user: and a user_query", "<user_query>")},
+			{Name: ".workspace-trusted", Beside: ".workspace-trusted"},
 		},
 		Open:   open,
 		Below:  below,

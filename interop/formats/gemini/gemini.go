@@ -65,6 +65,8 @@ func (p program) format() interop.Format {
 			{Name: "the stream-json output", Is: interop.Printed("Gemini CLI", "it has a line of type init with a session_id and a model", func(o loose.Object) bool {
 				return o.Str("type") == "init" && o.Has("session_id", "model", "timestamp")
 			})},
+			{Name: ".project_root", Beside: "tmp/*/.project_root"},
+			{Name: "projects.json", Beside: "projects.json"},
 		},
 	}
 }

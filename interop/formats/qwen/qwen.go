@@ -23,7 +23,7 @@ func Format() interop.Format {
 		Places: places,
 		Match:  match,
 		PlacedFiles: []interop.PlacedFile{
-			{Name: "agent-ID.meta.json", Is: interop.StartsWith("{", "it has an agentType and a parentSessionId", `"agentType"`, `"parentSessionId"`)},
+			{Name: "agent-ID.meta.json", Is: interop.StartsWith("{", "it has an agentType and a parentSessionId", `"agentType"`, `"parentSessionId"`), Beside: "subagents/*/agent-*.meta.json"},
 		},
 		Open: open,
 	}
