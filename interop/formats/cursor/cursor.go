@@ -36,6 +36,8 @@ func Format() interop.Format {
 			{Name: storeName, Path: "chats/-/*/" + storeName, Is: interop.StartsWith("SQLite format 3", "it has tables blobs and meta", "CREATE TABLE blobs", "CREATE TABLE meta")},
 			{Name: "an agent's transcript", Path: "projects/-/agent-transcripts/*.txt", Is: interop.StartsWith("user:", "it begins with user: and a user_query", "<user_query>")},
 			{Name: ".workspace-trusted", Beside: ".workspace-trusted"},
+			{Name: "workspace.json", Beside: "workspaceStorage/*/workspace.json"},
+			{Name: "the " + stateName + " of a workspace", Beside: "workspaceStorage/*/" + stateName},
 		},
 		Open:   open,
 		Below:  below,
