@@ -135,9 +135,7 @@ func (fd *finder) files(ctx context.Context, files []disk.File) error {
 				return err
 			}
 		case m.format == nil:
-			if fd.planner.stray(c) {
-				fd.rep.Unmatched++
-			}
+			fd.planner.countUnmatched(c)
 		default:
 			w := &records.FileJob{Format: *m.format, Now: c}
 			seen, destroyed := fd.peek(ctx, w)
@@ -153,12 +151,8 @@ func (fd *finder) files(ctx context.Context, files []disk.File) error {
 }
 
 // fallen counts the files of what turned out not to be a unit.
-func (fd *finder) fallen(ctx context.Context, files []disk.File) error {
-	was := fd.rep.Counts()
-	err := fd.files(ctx, files)
-	if len(files) == 0 || slices.ContainsFunc(files, fd.planner.stray) {
-		fd.rep.CountAsOne(was)
-	}
+func (fd *finder) fallen(ctx context.Context, files []disk.File) (err error) {
+	fd.planner.asOne(files, func() { err = fd.files(ctx, files) })
 	return err
 }
 

@@ -48,11 +48,7 @@ func (pl *Planner) Plan(found []disk.File, moving func(disk.File) bool, roots ..
 // PlanFallen picks from the files of what turned out not to be units.
 func (pl *Planner) PlanFallen(moving func(disk.File) bool) (works []Planned, p interop.Progress) {
 	for _, files := range pl.TakeFallen() {
-		was := pl.rep.Counts()
-		works = append(works, pl.PlanFiles(files, moving, &p)...)
-		if len(files) == 0 || slices.ContainsFunc(files, pl.stray) {
-			pl.rep.CountAsOne(was)
-		}
+		pl.asOne(files, func() { works = append(works, pl.PlanFiles(files, moving, &p)...) })
 	}
 	return inOrder(works), p
 }
@@ -78,9 +74,7 @@ func (pl *Planner) PlanFiles(files []disk.File, moving func(disk.File) bool, p *
 			works = append(works, pl.PlanUnits([]UnitFound{{aloneUnit(c), m.documents, nil}}, p)...)
 			continue
 		case f == nil:
-			if pl.stray(c) {
-				pl.rep.Unmatched++
-			}
+			pl.countUnmatched(c)
 			continue
 		}
 		pl.rep.Files++
@@ -99,10 +93,26 @@ func (pl *Planner) PlanFiles(files []disk.File, moving func(disk.File) bool, p *
 	return works
 }
 
-// stray reports whether a file that no format recognizes counts as one: unless it belongs
-// to sessions, or if the user named it, because it yields none.
-func (pl *Planner) stray(c disk.File) bool {
+// countsUnmatched reports whether a file that no format recognizes is counted: not if it
+// belongs to sessions, unless the user named it, because it yields none.
+func (pl *Planner) countsUnmatched(c disk.File) bool {
 	return pl.rep.IsNamed(c.Path) || !pl.formats.isBeside(c.Path)
+}
+
+func (pl *Planner) countUnmatched(c disk.File) {
+	if pl.countsUnmatched(c) {
+		pl.rep.Unmatched++
+	}
+}
+
+// asOne calls look for the files of what turned out not to be a unit. Those that no format
+// recognizes count as one.
+func (pl *Planner) asOne(files []disk.File, look func()) {
+	was := pl.rep.Counts()
+	look()
+	if len(files) == 0 || slices.ContainsFunc(files, pl.countsUnmatched) {
+		pl.rep.CountAsOne(was)
+	}
 }
 
 // aloneUnit returns a file as the unit that consists of it.

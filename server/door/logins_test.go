@@ -64,15 +64,21 @@ func homes(t *testing.T, now func() time.Time) map[string]home {
 	}
 }
 
-// login logs a browser in with the form, and returns its cookie.
-func login(t *testing.T, h http.Handler, token, agent string) *http.Cookie {
-	t.Helper()
+// typed sends the login form with a token that a person typed.
+func typed(h http.Handler, token, agent string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/login", strings.NewReader("token="+token))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	r.Header.Set("User-Agent", agent)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
+	return w
+}
+
+// login logs a browser in with the form, and returns its cookie.
+func login(t *testing.T, h http.Handler, token, agent string) *http.Cookie {
+	t.Helper()
+	w := typed(h, token, agent)
 	all := w.Result().Cookies() //nolint:bodyclose // a recorder's
 	if len(all) != 1 {
 		t.Fatalf("POST /login = %d %s, want a cookie", w.Code, w.Body)

@@ -172,22 +172,8 @@ func TestALoginOnOneServerIsOneOnAll(t *testing.T) {
 	}
 	one, a := node(t, r)
 	_, b := node(t, r)
-	login := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/login", strings.NewReader("token="+token))
-	login.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	login.Header.Set("Sec-Fetch-Site", "same-origin")
-	w := httptest.NewRecorder()
-	a.ServeHTTP(w, login)
-	cookies := w.Result().Cookies()
-	if len(cookies) != 1 {
-		t.Fatalf("POST /login = %d %s, want a cookie", w.Code, w.Body)
-	}
-	ask := func(h http.Handler) *httptest.ResponseRecorder {
-		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/who", nil)
-		r.AddCookie(cookies[0])
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		return w
-	}
+	in := login(t, a, token, "")
+	ask := func(h http.Handler) *httptest.ResponseRecorder { return with(h, in, http.MethodGet, "/who") }
 	for name, h := range map[string]http.Handler{"where it was made": a, "elsewhere": b} {
 		if w := ask(h); w.Code != 200 || w.Body.String() != "anns write ann" {
 			t.Errorf("GET %s with the login = %d %s, want ann's", name, w.Code, w.Body)
@@ -219,38 +205,31 @@ func TestWhileTokensCannotBeLookedUpNoneIsWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, h := node(t, r)
-	ask := func(method, path, body string, set func(*http.Request)) *httptest.ResponseRecorder {
-		r := httptest.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(body))
+	ask := func(set func(*http.Request)) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/who", nil)
 		set(r)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		return w
 	}
 	shown := func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
-	typed := func(r *http.Request) {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.Header.Set("Sec-Fetch-Site", "same-origin")
-	}
-	in := ask("POST", "/login", "token="+token, typed).Result().Cookies()
-	if len(in) != 1 {
-		t.Fatalf("POST /login sets the cookies %v, want one", in)
-	}
-	loggedIn := func(r *http.Request) { r.AddCookie(in[0]) }
+	in := login(t, h, token, "")
+	loggedIn := func(r *http.Request) { r.AddCookie(in) }
 	r.away.Store(true)
 	for range 300 { // so many wrong ones would be too many
-		if w := ask("GET", "/who", "", shown); w.Code != 503 || w.Header().Get("Retry-After") == "" {
+		if w := ask(shown); w.Code != 503 || w.Header().Get("Retry-After") == "" {
 			t.Fatalf("GET with a token that cannot be looked up = %d %s, want 503 and when to try again", w.Code, w.Body)
 		}
 	}
-	if w := ask("GET", "/who", "", loggedIn); w.Code != 503 {
+	if w := ask(loggedIn); w.Code != 503 {
 		t.Errorf("GET with a login that cannot be looked up = %d %s, want 503", w.Code, w.Body)
 	}
-	if w := ask("POST", "/login", "token="+token, typed); w.Code != 503 {
+	if w := typed(h, token, ""); w.Code != 503 {
 		t.Errorf("POST /login with a token that cannot be looked up = %d %s, want 503", w.Code, w.Body)
 	}
 	r.away.Store(false)
 	for name, as := range map[string]func(*http.Request){"the token": shown, "the login": loggedIn} {
-		if w := ask("GET", "/who", "", as); w.Code != 200 {
+		if w := ask(as); w.Code != 200 {
 			t.Errorf("GET with %s afterwards = %d %s, want 200", name, w.Code, w.Body)
 		}
 	}
@@ -270,11 +249,7 @@ func TestALoginAtAReadOnlyStoreSaysWhereToLogIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, h := node(t, r)
-	req := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/login", strings.NewReader("token="+token))
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Sec-Fetch-Site", "same-origin")
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, req)
+	w := typed(h, token, "")
 	if w.Code != 503 || !strings.Contains(w.Body.String(), "log in at a server that writes to it") || w.Header().Get("Retry-After") != "" {
 		t.Errorf("POST /login = %d %s, want 503 that says where to log in, and not to try again", w.Code, w.Body)
 	}

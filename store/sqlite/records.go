@@ -48,6 +48,12 @@ func legible(p *pack.Packer, c *engine.Conn, first int, stored []byte, instead f
 	if err != nil {
 		return nil, nil, err
 	}
+	return legibleOf(p, c, first, raw, ids, instead)
+}
+
+// legibleOf is legible for a block that was opened: its records, and the events that
+// they refer to.
+func legibleOf(p *pack.Packer, c *engine.Conn, first int, raw []pack.Record, ids []int64, instead func(skein.Hash) ([]byte, bool)) (rs []skein.Record, bad []error, err error) {
 	texts, hurt := make([]string, len(ids)), make([]error, len(ids))
 	for i, id := range ids {
 		err := c.Query(columns.SelectEvent+`WHERE e.id = ?`, []any{id}, func(row []driver.Value) error {
@@ -237,7 +243,7 @@ func (t *call) cutRecords(n int64, first, end int, forget bool) error {
 		raw, all, lost := t.s.pack.Open(b.raw)
 		count, rs, bad := int(b.count), []skein.Record(nil), []error(nil)
 		if lost == nil {
-			if rs, bad, err = legible(t.s.pack, t.Conn, at, b.raw, noChange); err != nil {
+			if rs, bad, err = legibleOf(t.s.pack, t.Conn, at, raw, all, noChange); err != nil {
 				return fmt.Errorf("records from %d on: %w", at, err)
 			}
 			count = len(rs)
