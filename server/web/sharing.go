@@ -103,7 +103,16 @@ func (s sharePages) look(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.show(w, r, "share", layoutData{Title: "Share " + p.Preview.Title, At: "sessions", Class: "session", Data: p})
+	if path, of, _ := strings.Cut(once(w, r, madeCookie, maxMade), " "); of == string(one.ID) {
+		v := door.From(r.Context())
+		p.Link, p.OnlyHere = v.Site()+path, v.Local()
+	}
+	s.preview(w, r, p)
+}
+
+// preview answers with the page. A browser keeps no copy that has a link.
+func (s sharePages) preview(w http.ResponseWriter, r *http.Request, p *sharePage) {
+	s.show(w, r, "share", layoutData{Title: "Share " + p.Preview.Title, At: "sessions", Class: "session", Data: p, Once: p.Link != ""})
 }
 
 // page returns the data of the page, with what was chosen in q.
@@ -136,7 +145,15 @@ func (s sharePages) page(r *http.Request, one skein.Session, q url.Values) (p *s
 	return p, err
 }
 
-// make makes a link.
+// madeCookie carries the path of a link that was just made to the page that shows it
+// once: reloading that page makes no other link. A space and the session's ID follow
+// the path.
+const (
+	madeCookie = "skein_made"
+	maxMade    = 1 << 10 // bytes
+)
+
+// make makes a link. The page shows it.
 func (s sharePages) make(w http.ResponseWriter, r *http.Request) {
 	one, ok := s.one(w, r)
 	if !ok {
@@ -158,23 +175,18 @@ func (s sharePages) make(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, skein.Invalidf("days %q: want a number", form.Get("days")))
 		return
 	}
-	v := door.From(r.Context())
-	_, path, err := s.Shares.Add(r.Context(), one, p.Preview, form.Get("seen"), v.Token, days)
+	_, path, err := s.Shares.Add(r.Context(), one, p.Preview, form.Get("seen"), door.From(r.Context()).Token, days)
 	if errors.Is(err, share.ErrUnseen) {
 		p.Error = "What the link would show is not what you saw. Look at it again."
-		s.show(w, r, "share", layoutData{Title: "Share " + p.Preview.Title, At: "sessions", Class: "session", Data: p})
+		s.preview(w, r, p)
 		return
 	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	if p.Links, err = s.links(r, one.ID); err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	p.Link, p.OnlyHere = v.Site()+path, v.Local()
-	s.show(w, r, "share", layoutData{Title: "Share " + p.Preview.Title, At: "sessions", Class: "session", Data: p})
+	setOnce(w, r, madeCookie, path+" "+string(one.ID))
+	back(w, r, p.At(p.N), "")
 }
 
 // links returns the visitor's links to a session, or to all.

@@ -105,8 +105,15 @@ func TestALinkIsMadeReadAndEnded(t *testing.T) {
 	if wants(t, "the answer to an unseen link", page, "not what you saw"); len(links.all) > 0 {
 		t.Fatal("a link is made to what was not seen")
 	}
-	_, page = v.ask(http.MethodPost, "/sessions/s-retry/share", form)
-	path := madeOf(t, page)
+	v.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	if status, _ := v.ask(http.MethodPost, "/sessions/s-retry/share", form); status != http.StatusSeeOther {
+		t.Errorf("the answer to the form is %d, want 303: loading it again would make another link", status)
+	}
+	v.client.CheckRedirect = nil
+	path := madeOf(t, v.get("/sessions/s-retry/share"))
+	if again := v.get("/sessions/s-retry/share"); strings.Contains(again, path) || !strings.Contains(again, "Make the link") {
+		t.Error("the new link is shown again when its page is loaded again")
+	}
 	token, err := v.tokens.Add(door.Token{Name: "reader", Scope: "read"})
 	if err != nil {
 		t.Fatal(err)

@@ -76,6 +76,7 @@ type layoutData struct {
 	Class string // of the body, for the style sheet
 	Query string // in the search field
 	Data  any    // of the page, for its own template
+	Once  bool   // the browser keeps no copy of the page
 
 	Visitor door.Visitor // set by show
 	Looks   lookChoice   // set by show
@@ -102,7 +103,7 @@ func (p layoutData) MayAdmin() bool { return p.Visitor.Scope >= door.Admin }
 func (s *site) show(w http.ResponseWriter, r *http.Request, name string, p layoutData) {
 	p.Visitor, p.Looks = door.From(r.Context()), looksOf(r)
 	p.Notice = notice(w, r)
-	if p.Notice != "" || r.Method != http.MethodGet || r.URL.Query().Has("raw") {
+	if p.Notice != "" || p.Once || r.Method != http.MethodGet || r.URL.Query().Has("raw") {
 		s.write(w, http.StatusOK, name, p) // it is shown once, or has secrets: nothing to keep
 		return
 	}
@@ -182,30 +183,41 @@ const noticeCookie = "skein_notice"
 
 const (
 	maxNotice = 300 // bytes
-	noticeFor = time.Minute
+	onceFor   = time.Minute
 )
 
 // back answers a form: the next page, at path, shows what was done.
 func back(w http.ResponseWriter, r *http.Request, path, done string) {
 	if done != "" {
-		http.SetCookie(w, door.From(r.Context()).Cookie(noticeCookie, url.QueryEscape(render.Clip(done, maxNotice)), noticeFor))
+		setOnce(w, r, noticeCookie, render.Clip(done, maxNotice))
 	}
 	http.Redirect(w, r, path, http.StatusSeeOther)
 }
 
 // notice returns the result of the last form, once.
 func notice(w http.ResponseWriter, r *http.Request) string {
+	return once(w, r, noticeCookie, maxNotice)
+}
+
+// setOnce gives the browser a cookie for the next page.
+func setOnce(w http.ResponseWriter, r *http.Request, name, text string) {
+	http.SetCookie(w, door.From(r.Context()).Cookie(name, url.QueryEscape(text), onceFor))
+}
+
+// once takes a cookie that setOnce gave back from the browser, and returns at most the
+// first most bytes of its text; "" if there is none.
+func once(w http.ResponseWriter, r *http.Request, name string, most int) string {
 	v := door.From(r.Context())
-	c, err := r.Cookie(v.CookieName(noticeCookie))
+	c, err := r.Cookie(v.CookieName(name))
 	if err != nil {
 		return ""
 	}
-	http.SetCookie(w, v.Cookie(noticeCookie, "", 0))
+	http.SetCookie(w, v.Cookie(name, "", 0))
 	text, err := url.QueryUnescape(c.Value)
 	if err != nil {
 		return ""
 	}
-	return render.Clip(text, maxNotice)
+	return render.Clip(text, most)
 }
 
 // local returns path if it leads to a page of this server, and otherwise other:
