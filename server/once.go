@@ -76,8 +76,12 @@ func (a *service) begin(ctx context.Context, id skein.SessionID, c skein.Created
 	}
 	store := door.From(ctx).Store
 	_, err := store.Append(ctx, skein.Batch{Session: id, After: skein.Fresh, Events: []skein.Event{e}})
-	if o.Key != "" && (errors.Is(err, skein.ErrConflict) || errors.Is(err, skein.ErrMismatch)) {
+	conflict := errors.Is(err, skein.ErrConflict)
+	switch {
+	case o.Key != "" && (conflict || errors.Is(err, skein.ErrMismatch)):
 		err = begunBy(ctx, store, id, e.ClientID)
+	case conflict:
+		err = fmt.Errorf("session %s %w", id, skein.ErrExists)
 	}
 	if err != nil {
 		return skein.Session{}, err

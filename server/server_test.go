@@ -42,7 +42,7 @@ func TestProblems(t *testing.T) {
 		code       string
 	}{
 		{"GET /v1/sessions/none", "", 404, "not_found"},
-		{"POST /v1/sessions", `{"id":"a"}`, 409, "conflict"},
+		{"POST /v1/sessions", `{"id":"a"}`, 409, "exists"},
 		{"POST /v1/sessions", `{"title":7}`, 400, "invalid"},
 		{"POST /v1/sessions", `{"title":`, 400, "invalid"},
 		{"POST /v1/sessions", `{"titel":"x"}`, 400, "invalid"},
