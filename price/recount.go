@@ -16,6 +16,7 @@ type Recount struct {
 	since, until skein.Time
 	requests     map[requestName]*requestCount
 	sums         map[RecountKey]*RecountSum
+	sharing      map[skein.SessionID]bool // mention a request that another session mentions, too
 }
 
 // A RecountKey is what a sum of a [Recount] is about.
@@ -28,7 +29,6 @@ type RecountKey struct {
 type RecountSum struct {
 	RecountKey
 	Sum
-	Shared  bool // another session mentions some of the requests, too
 	NoPrice bool // the model has none: the cost is what was recorded
 }
 
@@ -44,13 +44,12 @@ type requestCount struct {
 	tier    skein.Tier
 	several bool
 	usage   skein.Usage
-	shared  bool
 }
 
 // NewRecount returns a Recount at the prices of t, of the usage since a time and until
 // another, to the quarter hour; 0 is no bound.
 func NewRecount(t *List, since, until skein.Time) *Recount {
-	return &Recount{table: t, since: since, until: until, requests: map[requestName]*requestCount{}, sums: map[RecountKey]*RecountSum{}}
+	return &Recount{table: t, since: since, until: until, requests: map[requestName]*requestCount{}, sums: map[RecountKey]*RecountSum{}, sharing: map[skein.SessionID]bool{}}
 }
 
 // Add counts an event of a session. Sessions are added in the order in which they began,
@@ -82,7 +81,10 @@ func (r *Recount) add(s *skein.Session, e skein.Event, event string) error {
 	if q == nil || name.name == "" {
 		q = &requestCount{RecountKey: RecountKey{s.ID, c.Provider, c.Model}, at: c.Time}
 	}
-	q.usage, q.several, q.shared = q.usage.Merge(c.Usage), q.several || c.Several, q.shared || q.Session != s.ID
+	q.usage, q.several = q.usage.Merge(c.Usage), q.several || c.Several
+	if q.Session != s.ID {
+		r.sharing[q.Session], r.sharing[s.ID] = true, true
+	}
 	q.Provider, q.Model = cmp.Or(c.Provider, q.Provider), cmp.Or(c.Model, q.Model)
 	prompt := q.usage.Prompt()
 	if q.several {
@@ -112,7 +114,7 @@ func (r *Recount) count(q *requestCount) {
 		s = &RecountSum{RecountKey: q.RecountKey}
 		r.sums[q.RecountKey] = s
 	}
-	s.Sum, s.Shared = s.Plus(r.table.Sum([]skein.UsageRow{row}, q.at)), s.Shared || q.shared
+	s.Sum = s.Plus(r.table.Sum([]skein.UsageRow{row}, q.at))
 	row.Usage.Reported = 0
 	_, known := r.table.Cost(row, q.at)
 	s.NoPrice = s.NoPrice || !known
@@ -132,6 +134,10 @@ func (r *Recount) Sums() (all []RecountSum) {
 	})
 	return all
 }
+
+// Shares reports whether another session, too, mentions a request that a session does: a
+// store counts such a request, or what is new of it, where it found it first.
+func (r *Recount) Shares(id skein.SessionID) bool { return r.sharing[id] }
 
 // Off returns by how much the recorded cost of s is above ours of the same requests.
 func (s Sum) Off() NanoUSD {

@@ -46,14 +46,14 @@ func TestARecountCountsEachRequestOnce(t *testing.T) {
 		}
 		got := ""
 		for _, s := range r.Sums() {
-			got += fmt.Sprintf("%s %d×%d %s off %s %v; ", s.Session, s.Usage.Requests, s.Usage.Input, s.Money(), s.Off(), s.Shared)
+			got += fmt.Sprintf("%s %d×%d %s off %s %v; ", s.Session, s.Usage.Requests, s.Usage.Input, s.Money(), s.Off(), r.Shares(s.Session))
 		}
 		return got
 	}
-	if got, want := count(0, 0), "a 1×1000000 $1.00 off $2.00 true; b 2×4000000 $4.00 off $0.00 false; c 2×12000000 $12.00 off $0.00 false; "; got != want {
+	if got, want := count(0, 0), "a 1×1000000 $1.00 off $2.00 true; b 2×4000000 $4.00 off $0.00 true; c 2×12000000 $12.00 off $0.00 false; "; got != want {
 		t.Errorf("counted %q, want %q", got, want)
 	}
-	if got, want := count(at+hour, at+2*hour), "b 2×4000000 $4.00 off $0.00 false; "; got != want {
+	if got, want := count(at+hour, at+2*hour), "b 2×4000000 $4.00 off $0.00 true; "; got != want {
 		t.Errorf("counted of an hour %q, want %q", got, want)
 	}
 }

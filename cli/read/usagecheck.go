@@ -66,7 +66,7 @@ func (o *usageOptions) recount(ctx context.Context, j *job.Job, q skein.UsageQue
 		of := all.byID[s.Session]
 		return q.Agent != "" && of.Agent != q.Agent || !q.In(of.Project, of.Checkout.Repository)
 	})
-	c, err := newUsageCheck(ctx, j, q, all, sums)
+	c, err := newUsageCheck(ctx, j, q, all, sums, r.Shares)
 	if err != nil {
 		return err
 	}
@@ -129,20 +129,19 @@ func (all *sessionsByAge) add(ctx context.Context, j *job.Job, r *price.Recount,
 }
 
 // newUsageCheck compares what was counted with what was recorded, and with what the store
-// keeps.
-func newUsageCheck(ctx context.Context, j *job.Job, q skein.UsageQuery, all sessionsByAge, sums []price.RecountSum) (*usageCheck, error) {
+// keeps; the latter cannot be told of a session that shares a request with another.
+func newUsageCheck(ctx context.Context, j *job.Job, q skein.UsageQuery, all sessionsByAge, sums []price.RecountSum, shares func(skein.SessionID) bool) (*usageCheck, error) {
 	windows, err := status.PlanWindows(ctx, j)
 	if err != nil {
 		return nil, err
 	}
 	c := &usageCheck{Differs: []checkedUsage{}, Windows: windows}
 	var total price.Sum
-	tokens, shared := map[skein.SessionID]int64{}, map[skein.SessionID]bool{}
+	tokens := map[skein.SessionID]int64{}
 	hide := sessions.Secrets(false).Mask()
 	for _, s := range sums {
 		total = total.Plus(s.Sum)
 		tokens[s.Session] += s.Usage.Tokens()
-		shared[s.Session] = shared[s.Session] || s.Shared
 		if s.NoPrice {
 			c.Unpriced = append(c.Unpriced, cmp.Or(s.Model, "an unnamed model"))
 		}
@@ -165,7 +164,7 @@ func newUsageCheck(ctx context.Context, j *job.Job, q skein.UsageQuery, all sess
 		stored[skein.SessionID(row.Of)] += row.Usage.Tokens()
 	}
 	for _, s := range all.order {
-		if tokens[s.ID] != stored[s.ID] && !shared[s.ID] {
+		if tokens[s.ID] != stored[s.ID] && !shares(s.ID) {
 			c.Wrong = append(c.Wrong, wrongUsage{s.ID, tokens[s.ID], stored[s.ID]})
 		}
 	}

@@ -130,3 +130,21 @@ func TestElementIsWithoutWhatSeparatesIt(t *testing.T) {
 		}
 	}
 }
+
+func TestARequestsNameIsUnique(t *testing.T) {
+	for id, want := range map[string]string{
+		"chatcmpl-86":                      "chatcmpl-86/7",
+		"chatcmpl-1767000000":              "chatcmpl-1767000000/7",
+		"resp_123456":                      "resp_123456/7",
+		"msg_01":                           "msg_01",
+		"chatcmpl-17670000001":             "chatcmpl-17670000001",
+		"chatcmpl-9f2b":                    "chatcmpl-9f2b",
+		"msg_011CXr9TMpqZdTGUCaL6Mfwj":     "msg_011CXr9TMpqZdTGUCaL6Mfwj",
+		"":                                 "",
+		"gen-1767000000-AbCdEfGhIjKlMnOpQ": "gen-1767000000-AbCdEfGhIjKlMnOpQ",
+	} {
+		if got := loose.Request(id, "7"); got != want {
+			t.Errorf("Request(%q) = %q, want %q", id, got, want)
+		}
+	}
+}

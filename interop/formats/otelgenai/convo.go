@@ -95,7 +95,7 @@ func (x exchange) tier() string {
 // request returns a name for the request: its span and its log record have the same.
 func (x exchange) request() string {
 	if id := x.str("gen_ai.response.id"); id != "" || x.span == ":" {
-		return id
+		return loose.Request(id, x.span)
 	}
 	return "otel:" + x.span
 }
@@ -166,7 +166,7 @@ func (c *convo) answers(m *interop.Made, record int, x exchange) {
 		if a := x.str("gen_ai.agent.name"); a != c.created.Agent {
 			s.msg.Agent = a
 		}
-		if usage == nil && s.msg.Request != x.str("gen_ai.response.id") {
+		if usage == nil && x.str("gen_ai.response.id") == "" {
 			s.msg.Request = ""
 		}
 		if x.failed != "" {

@@ -290,3 +290,21 @@ func TestTheReportedCostIsRounded(t *testing.T) {
 		t.Errorf("cost of 0.00013 dollars is %d billionths, want 130000", got)
 	}
 }
+
+// Ollama gives requests random numbers below 999: equal numbers are not one request,
+// but the copy in a fork is.
+func TestNumbersThatALocalServerGivesRepeat(t *testing.T) {
+	p := newPlace(t)
+	answer := func(id, parent string, at, input int) string {
+		return fmt.Sprintf(`{"type":"message","id":%q,"parentId":%q,"timestamp":"2026-02-01T08:00:02.000Z","message":{"role":"assistant","provider":"ollama","responseId":"chatcmpl-86","content":[],"timestamp":%d,"usage":{"input":%d,"output":1}}}`, id, parent, at, input)
+	}
+	p.write(stamp+"s1.jsonl", head("s1", ""), says("user", "a", "", "one"), answer("b", "a", 1769932802000, 900))
+	p.write(stamp+"s2.jsonl", head("s2", ""), says("user", "a", "", "two"), answer("b", "a", 1769932902000, 10), answer("c", "b", 1769932903000, 20))
+	p.write(stamp+"s3.jsonl", head("s3", ""), says("user", "a", "", "one, forked"), answer("b", "a", 1769932802000, 900))
+	p.bring()
+	for id, want := range map[string]int64{"s1": 900, "s2": 30, "s3": 0} {
+		if got := p.session(id).Usage.Input; got != want {
+			t.Errorf("session %s has %d tokens of input, want %d", id, got, want)
+		}
+	}
+}

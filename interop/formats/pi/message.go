@@ -48,7 +48,7 @@ func (r *reader) say(m *making, said skein.Message) {
 // answer makes one of the model's messages.
 func (r *reader) answer(m *making, o loose.Object) {
 	said := skein.Message{
-		Role: skein.RoleAssistant, Provider: o.Str("provider"), Model: o.Str("responseModel", "model"), Request: o.Str("responseId"),
+		Role: skein.RoleAssistant, Provider: o.Str("provider"), Model: o.Str("responseModel", "model"), Request: request(o),
 		Stop: o.Str("stopReason"), Usage: usage(o.Obj("usage")), Parts: m.parts(o.Get("content"), o.Str("api")),
 	}
 	switch said.Stop {
@@ -61,6 +61,11 @@ func (r *reader) answer(m *making, o loose.Object) {
 		said.Meta = skein.MustJSON(map[string]string{"api": api})
 	}
 	r.say(m, said)
+}
+
+// request returns the name of the paid request that o answers. A copy in a fork has the same.
+func request(o loose.Object) string {
+	return loose.Request(o.Str("responseId"), string(o.Get("timestamp")))
 }
 
 // maxDetails is the maximum length of a result's details that are copied: enough for
