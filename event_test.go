@@ -537,6 +537,11 @@ func TestWhatProgramsWrapIsTakenApart(t *testing.T) {
 		"<session-start-hook>ready</session-start-hook>":                                                                           " [hook: ready]",
 		`<hook_prompt id="1">go</hook_prompt>`:                                                                                     " [hook: go]",
 		"# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>be</INSTRUCTIONS>":                                                       " [instructions: # AGENTS.md instructions for /x <INSTRUCTIONS>be</INSTRUCTIONS>]",
+		"<app-context>a</app-context>\n\n<apps_instructions>b</apps_instructions>":                                                 " [app: a|instructions: b]",
+		"<collaboration_mode>Other <collaboration_mode>...</collaboration_mode> messages change it.</collaboration_mode>\n\n<skills_instructions>b</skills_instructions>": " [mode: Other <collaboration_mode>...</collaboration_mode> messages change it.|instructions: b]",
+		"<skill>It mentions <skill> once.</skill>\nuse it":                      "use it [skill: It mentions <skill> once.]",
+		`<codex_internal_context source="goal">Go on.</codex_internal_context>`: " [goal: Go on.]",
+		`<teammate-message teammate_id="lead">Do a.</teammate-message>`:         " [message of an agent: Do a.]",
 	} {
 		typed, wraps := skein.Unwrap(text)
 		var lines []string

@@ -34,7 +34,12 @@ var elements = map[string]string{
 	"permissions instructions": "permissions", "personality_spec": "personality", "model_switch": "change of model",
 	"turn_aborted": brokenOff, "user_action": "action", "skill": "skill", "state_snapshot": "state",
 	"explicit_instructions": "instructions", "file_content": "file", "mode_notice": "mode",
-	"scheduled-task": "scheduled task",
+	"scheduled-task": "scheduled task", "teammate-message": "message of an agent", "agent-message": "message of an agent",
+	"system-notification": notification, "system_notification": notification,
+	"app-context": "app", "apps_instructions": "instructions", "skills_instructions": "instructions", "plugins_instructions": "instructions",
+	"environments_instructions": "instructions", "managed_developer_instructions": "instructions", "recommended_plugins": "plugins",
+	"collaboration_mode": "mode", "multi_agent_mode": "mode", "persistent_mode": "mode", "realtime_conversation": "mode",
+	"goal_context": "goal", "codex_internal_context": "goal",
 }
 
 // preambles begin text without an envelope that is a program's to its end.
@@ -66,8 +71,8 @@ const (
 	editorEnd   = "## My request for Codex:"
 )
 
-// asked are the elements that programs put around a person's words.
-var asked = [...]string{"user_query", "user_message", "user_input", "userRequest"}
+// around are the elements that programs put around a person's words or a tool's.
+var around = [...]string{"user_query", "user_message", "user_input", "userRequest", "tool_use_error"}
 
 // Unwrap splits text into what was typed and what programs put before and after
 // it. Text that no program wrapped is returned unchanged.
@@ -92,7 +97,7 @@ func Unwrap(text string) (typed string, wraps []Wrap) {
 		wraps = append(wraps, w)
 		rest = strings.TrimSpace(before)
 	}
-	for _, name := range asked {
+	for _, name := range around {
 		if inner, ok := strings.CutPrefix(rest, "<"+name+">"); ok {
 			if inner, ok = strings.CutSuffix(inner, "</"+name+">"); ok {
 				return strings.TrimSpace(inner), wraps
@@ -202,7 +207,7 @@ func leading(text string) (w Wrap, rest string, ok bool) {
 		return w, text, false
 	}
 	_, inner, _ := strings.Cut(text, ">")
-	inner, rest, ok = strings.Cut(inner, "</"+name+">")
+	inner, rest, ok = cutElement(inner, name)
 	switch {
 	case !ok: // the text only mentions it
 		return w, text, false
@@ -210,6 +215,23 @@ func leading(text string) (w Wrap, rest string, ok bool) {
 		return Wrap{label, strings.TrimSpace(inner + rest)}, "", true
 	}
 	return Wrap{label, strings.TrimSpace(inner)}, rest, true
+}
+
+// cutElement cuts text behind an element's start tag at its end tag: at the one that
+// closes it, where elements of this name in it are whole, otherwise at the first.
+func cutElement(text, name string) (inner, rest string, ok bool) {
+	begin, end := "<"+name+">", "</"+name+">"
+	for at, open := 0, 1; ; {
+		n := strings.Index(text[at:], end)
+		if n < 0 {
+			return strings.Cut(text, end)
+		}
+		open += strings.Count(text[at:at+n], begin) - 1
+		if open == 0 {
+			return text[:at+n], text[at+n+len(end):], true
+		}
+		at += n + len(end)
+	}
 }
 
 // beginTag returns the element whose start tag text begins with, and its label.

@@ -164,3 +164,13 @@ func Unwrap(m *skein.Message, words string) (typed string, wraps []skein.Wrap) {
 	}
 	return skein.Unwrap(words)
 }
+
+// FailureLine returns why a tool failed, on one line, without the envelopes of the
+// program that ran it.
+func FailureLine(r *skein.Result) string {
+	text := r.Text.UTF8()
+	if words, _ := skein.Unwrap(text); words != "" {
+		text = words
+	}
+	return Line(text)
+}

@@ -31,3 +31,16 @@ func TestMarkdownHasAllOfAnEnvelopeThatSomebodyTyped(t *testing.T) {
 		}
 	}
 }
+
+func TestAFailureIsToldWithoutEnvelopes(t *testing.T) {
+	for text, want := range map[string]string{
+		"<tool_use_error>File has not\nbeen read yet.</tool_use_error>": "File has not been read yet.",
+		"exit 1\n\n<system-reminder>Do not say so.</system-reminder>":   "exit 1",
+		"<system-reminder>It is empty.</system-reminder>":               "<system-reminder>It is empty.</system-reminder>",
+		"expected <b>, got <i>": "expected <b>, got <i>",
+	} {
+		if got := FailureLine(&skein.Result{Text: skein.Text(text), Failed: true}); got != want {
+			t.Errorf("FailureLine(%q) = %q, want %q", text, got, want)
+		}
+	}
+}

@@ -270,7 +270,7 @@ func (t *Transcript) result(r *skein.Result) string {
 	if !r.Failed {
 		return ""
 	}
-	line := render.Line(text)
+	line := render.FailureLine(r)
 	if of != "" {
 		line = of + ": " + line
 	}

@@ -224,7 +224,7 @@ func (o *outliner) answered(e *skein.Entry, r *skein.Result) {
 	}
 	if r.Failed || o.states[r.CallID].State == skein.Failed {
 		o.tools[c.name].Failed++
-		o.fails(c.seq, c.name+": "+skein.FirstWords(r.Text.UTF8()))
+		o.fails(c.seq, c.name+": "+skein.FirstWords(render.FailureLine(r)))
 		return
 	}
 	for i := range c.edits {
