@@ -26,7 +26,9 @@
 // cache_write and cache_hour (what is put into the cache for an hour) are US
 // dollars per million tokens, requests per thousand requests. A missing price
 // is that of what it is a part of: reasoning as output, cache_read and
-// cache_write as input, cache_hour as cache_write. A request that reads more
+// cache_write as input, cache_hour as cache_write, of Claude models as twice the
+// input (https://platform.claude.com/docs/en/build-with-claude/prompt-caching,
+// which Amazon, Google and OpenRouter follow). A request that reads more
 // than above tokens, cached ones included, costs the prices in long instead,
 // for all its tokens.
 package price

@@ -96,6 +96,8 @@ func TestNamesThatMeanTheSameModel(t *testing.T) {
 		{"OpenAI", "gpt-5-codex", "gpt-5-codex"},
 		{"", "gpt-5-codex-2025-09-15", "gpt-5-codex"},
 		{"", "gpt-6-sol-20260901", "gpt-6-sol"},
+		{"", "global.anthropic.claude-opus-4-6-v1:0", "claude-opus-4-6"},
+		{"", "global.anthropic.claude-opus-4-6-v1:0[1m]", "claude-opus-4-6"},
 	} {
 		want, known := cost(table, "", c.asModel, 0, short)
 		got, ok := cost(table, c.provider, c.model, 0, short)
@@ -228,6 +230,10 @@ func TestWhatCachesAndTiersCost(t *testing.T) {
 		{"anthropic", "claude-sonnet-4-5-20250929", "standard", sonnet, 62_100_000},
 		{"anthropic", "claude-sonnet-4-5-20250929", "batch", sonnet, 31_050_000},
 		{"", "claude-sonnet-4-5", "", beyond, 1_327_500_000},
+		{"google-vertex", "claude-sonnet-4-5@20250929", "", beyond, 1_327_500_000},
+		{"openrouter", "anthropic/claude-sonnet-4.5", "", sonnet, 62_100_000},
+		{"amazon-bedrock", "global.anthropic.claude-sonnet-4-5-20250929-v1:0", "", sonnet, 62_100_000},
+		{"", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "", sonnet, 68_310_000}, // a tenth more
 		{"", "claude-sonnet-4-5", "batch", beyond, 663_750_000},
 		{"anthropic", "claude-opus-4-8", "", plain, 5e9 + 2.5e9},
 		{"anthropic", "claude-opus-5", "fast", plain, 10e9 + 5e9},

@@ -84,9 +84,24 @@ func parseModels(lines string) (ms []modelPrice) {
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
 			panic(fmt.Sprintf("price: model %.80q: %v", line, err))
 		}
+		for i := range m.Prices {
+			m.Prices[i].fillHour(m.ID)
+			if long := m.Prices[i].Long; long != nil {
+				long.fillHour(m.ID)
+			}
+		}
 		ms = append(ms, m)
 	}
 	return ms
+}
+
+// fillHour sets the price of what a Claude model puts into the cache for an hour, if the
+// source has it only for five minutes: it is twice the input's with every seller.
+func (r *rates) fillHour(model string) {
+	if r.CacheHour == nil && r.CacheWrite != nil && strings.Contains(model, "claude") {
+		hour := 2 * r.Input
+		r.CacheHour = &hour
+	}
 }
 
 // A namePattern matches names; exactly one field is set.
