@@ -25,14 +25,15 @@ func (t *List) find(provider, name string) (modelPrice, bool) {
 	return modelPrice{}, false
 }
 
-// provider returns the provider with this name, or by the model, or nil. Amazon puts the
-// vendor before a model's name: us.anthropic.claude-opus-4-6-v1:0.
+// provider returns the provider with this name, or by the model, or nil. Claude Code
+// names Anthropic also where Amazon is the seller, which puts the vendor before a model's
+// name: us.anthropic.claude-opus-4-6-v1:0.
 func (t *List) provider(name, model string) *providerPrices {
 	switch {
+	case (name == "" || name == "anthropic") && strings.Contains(model, "anthropic.claude"):
+		return t.byName("aws")
 	case name != "":
 		return t.byName(name)
-	case strings.Contains(model, "anthropic.claude"):
-		return t.byName("aws")
 	}
 	i := slices.IndexFunc(t.providers, func(p *providerPrices) bool { return p.Models.of(model) })
 	if i < 0 {

@@ -97,7 +97,7 @@ func TestNamesThatMeanTheSameModel(t *testing.T) {
 		{"", "gpt-5-codex-2025-09-15", "gpt-5-codex"},
 		{"", "gpt-6-sol-20260901", "gpt-6-sol"},
 		{"", "global.anthropic.claude-opus-4-6-v1:0", "claude-opus-4-6"},
-		{"", "global.anthropic.claude-opus-4-6-v1:0[1m]", "claude-opus-4-6"},
+		{"anthropic", "global.anthropic.claude-opus-4-6-v1:0[1m]", "claude-opus-4-6"},
 	} {
 		want, known := cost(table, "", c.asModel, 0, short)
 		got, ok := cost(table, c.provider, c.model, 0, short)
