@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -136,9 +137,13 @@ func inWords(e *huma.ErrorDetail) string {
 	if e.Location == "" {
 		return e.Message
 	}
-	value := fmt.Sprint(e.Value)
-	if len(value) > maxValue {
-		value = strings.ToValidUTF8(value[:maxValue], "") + "…"
+	value, err := json.Marshal(e.Value)
+	if err != nil { // it did not come from JSON
+		value = fmt.Appendf(nil, "%q", fmt.Sprint(e.Value))
 	}
-	return fmt.Sprintf("%s: %s (%q)", e.Location, e.Message, value)
+	text := string(value)
+	if len(text) > maxValue {
+		text = strings.ToValidUTF8(text[:maxValue], "") + "…"
+	}
+	return fmt.Sprintf("%s: %s (%s)", e.Location, e.Message, text)
 }
