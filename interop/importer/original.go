@@ -229,7 +229,7 @@ func (rr *rereader) redoable(ctx context.Context, id skein.SessionID, x *redo) (
 func (rr *rereader) rereadable(ctx context.Context, x *redo, path string) (bool, error) {
 	f, err := rr.known.Stored(ctx, x.format.Name, path)
 	st := records.DecodeState(f.State)
-	if err != nil || f.Path == "" || disk.PlainPath(path) != path || st.Intent != nil || len(st.Echoes) > 0 || st.Rewriting || len(st.Apart) > 0 || st.Withdrew {
+	if err != nil || f.Path == "" || disk.PlainPath(path) != path || st.Intent != nil || len(st.Echoes) > 0 || st.Rewriting || st.Withdrew {
 		return false, err
 	}
 	on, _, err := disk.Open(path)

@@ -40,14 +40,17 @@ func TestAForkedSessionIsTheSameInWhateverOrderItsFilesAreRead(t *testing.T) {
 	queued := func(session, second string) string {
 		return fmt.Sprintf(`{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-20T04:15:%sZ","sessionId":%q}`+"\n", second, session)
 	}
+	// Versions of 2025 begin a file with titles of other sessions, some of which are gone.
+	const titled = `{"type":"summary","summary":"Mend the shop","leafUuid":"gone"}` + "\n"
 	one, two := shared(first), shared(fork)+forked
 	for name, c := range map[string]struct {
 		one, two string
 		copied   bool // a backup keeps when a file was last written to, not when it was made
 	}{
-		"it went on":             {one: one + went, two: two},
-		"it did not go on":       {one: one, two: two},
-		"restored from a backup": {one: queued(first, "00") + one + went, two: queued(fork, "04") + two, copied: true},
+		"it went on":       {one: one + went, two: two},
+		"it did not go on": {one: one, two: two},
+		"it begins with the title of a session that is gone": {one: titled + one + went, two: titled + two},
+		"restored from a backup":                             {one: queued(first, "00") + one + went, two: queued(fork, "04") + two, copied: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(realDir(t), ".claude", "projects", "-shop")
