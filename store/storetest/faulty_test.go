@@ -58,6 +58,9 @@ func faulty() map[string]brokenStore {
 		"pages with the message that it pages before": {"07 Newest N/paging back gives every message once", func() skein.Store {
 			return overlaps{memory.New()}
 		}},
+		"forgets what was compacted": {"07 Newest N/what was amended, rewound and compacted", func() skein.Store {
+			return longwinded{memory.New()}
+		}},
 		"forgets the usage of what is binned": {"10 Nothing is deleted by itself/the bin hides and keeps", func() skein.Store { return thrifty{memory.New()} }},
 		"reads a seq that it reads after in a fork": {"08 Fork is a pointer/at any seq it shows what the parent had there", func() skein.Store {
 			return inclusive{memory.New()}
@@ -363,4 +366,17 @@ func (s *hasty) Release(ctx context.Context, l skein.Lease) error {
 		l = now
 	}
 	return s.Leases.Release(ctx, l)
+}
+
+// A longwinded store does not say which messages a summary stands for.
+type longwinded struct{ skein.Store }
+
+func (s longwinded) Unwrap() skein.Store { return s.Store }
+
+func (s longwinded) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) ([]skein.Entry, error) {
+	all, err := s.Store.Newest(ctx, id, n, before)
+	for i := range all {
+		all[i].Compacted = false
+	}
+	return all, err
 }

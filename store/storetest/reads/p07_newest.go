@@ -86,6 +86,16 @@ func marked(t *harness.Test) {
 	t.WantNewest("a")
 	t.Add("f", fixture.Fork("a", 11), fixture.User("in the fork"))
 	t.WantNewest("f")
+	t.Add("b", fixture.Created())
+	t.Add("b", fixture.Some(8)...)
+	t.Add("b", skein.NewEvent(skein.KindCompacted, fixture.Noon, skein.Compacted{To: 5, Summary: "s"}), fixture.User("after"))
+	t.Add("g", fixture.Fork("b", 10), fixture.User("in the fork"))
+	for _, id := range []skein.SessionID{"b", "g"} { // nothing rewinds this compaction
+		t.WantNewest(id)
+		if first := t.Newest(id, 100, 0)[0]; !first.Compacted {
+			t.Errorf("Newest of %s begins with %+v, want it marked as compacted", id, first)
+		}
+	}
 }
 
 func pages(t *harness.Test) {
