@@ -153,18 +153,33 @@ func Reason(err error) string {
 		text := err.Error()
 		for _, part := range e.Unwrap() {
 			// This text is enough: what a database adds, such as a number, does not help.
-			if part == ErrFull && strings.HasPrefix(text, part.Error()+": ") { //nolint:errorlint // node by node
+			if (part == ErrFull || part == ErrReadOnly) && strings.HasPrefix(text, part.Error()+": ") { //nolint:errorlint // node by node
 				return part.Error()
 			}
 			text = strings.Replace(text, part.Error(), Reason(part), 1)
 		}
 		return text
 	case interface{ Unwrap() error }:
-		if part := e.Unwrap(); part != nil {
+		part := e.Unwrap()
+		if part == ErrInvalid { //nolint:errorlint // node by node
+			return unlabeled(err.Error())
+		}
+		if part != nil {
 			return strings.Replace(err.Error(), part.Error(), Reason(part), 1)
 		}
 	}
 	return err.Error()
+}
+
+// unlabeled returns text without the word for [ErrInvalid] where it is a label of what
+// follows: "invalid: no messages" says no more than "no messages", "invalid name" does.
+func unlabeled(text string) string {
+	label := ErrInvalid.Error() + ": "
+	before, after, found := strings.Cut(text, label)
+	if !found || before != "" && !strings.HasSuffix(before, ": ") {
+		return text
+	}
+	return before + after
 }
 
 // about puts an act before why, if it names something that why does not. What a package

@@ -244,7 +244,7 @@ func newMan(f *job.Frame) *cobra.Command {
 		Example: `skein man | man -l -`,
 		Args:    job.Words(0, 0, ""),
 	}
-	c.RunE = f.Plain(func(_ context.Context, j *job.Job, _ []string) error {
+	c.RunE = f.Bare(func(_ context.Context, j *job.Job, _ []string) error {
 		_, err := io.WriteString(j.Stdout, manualOf(c.Root(), j.Version))
 		return err
 	})
@@ -265,7 +265,7 @@ titles of sessions.
 		Args:      job.Words(1, 1, "the name of a shell: bash, zsh, fish or powershell"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 	}
-	c.RunE = f.Plain(func(_ context.Context, j *job.Job, args []string) error {
+	c.RunE = f.Bare(func(_ context.Context, j *job.Job, args []string) error {
 		switch args[0] {
 		case "bash":
 			return c.Root().GenBashCompletionV2(j.Stdout, true)
@@ -289,7 +289,7 @@ func newVersion(f *job.Frame) *cobra.Command {
 		Use:   "version",
 		Short: "print skein's version",
 		Args:  job.Words(0, 0, ""),
-		RunE:  f.Plain(o.run),
+		RunE:  f.Bare(o.run),
 	}
 	job.JSONFlag(c, &o.json)
 	return c

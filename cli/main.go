@@ -46,7 +46,7 @@ func Main(ctx context.Context, env *config.Env, args []string) int {
 		err = givenUp(err)
 	}
 	if !f.Started && !errors.Is(err, fault.ErrUsage) {
-		err = fault.Usage("%v", err) // an error of cobra's about flags
+		err = fault.Usage("%s", fault.FlagText(err)) // an error of cobra's about flags
 	}
 	return report(f, err, cmd.CommandPath())
 }
@@ -118,10 +118,23 @@ func newRoot(f *job.Frame) *cobra.Command {
 			c.Annotations = map[string]string{order: strconv.Itoa(len(root.Commands()))}
 			sessions.CompleteNames(f, c)
 			completeSessionFlags(f, c)
+			if c.HasSubCommands() && !c.Runnable() {
+				c.RunE = groupHelp
+			}
 			root.AddCommand(c)
 		}
 	}
 	return root
+}
+
+// groupHelp is what a command does that is only a group of others: it shows its help,
+// and refuses words that name none of these.
+func groupHelp(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fault.Usage("no command %q", c.Name()+" "+args[0])
+	}
+	c.HelpFunc()(c, nil)
+	return nil
 }
 
 func newHelp() *cobra.Command {

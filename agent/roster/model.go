@@ -49,7 +49,7 @@ func (r *Roster) Model(ctx context.Context, name string) (_ llm.Provider, err er
 	p, there := r.Provider(provider)
 	switch {
 	case !there && !ok:
-		return nil, &ModelError{Name: name, Why: "want PROVIDER:MODEL" + guess(name), Known: r.examples()}
+		return nil, &ModelError{Name: name, Why: "it names no provider" + guess(name), Known: r.examples()}
 	case !there:
 		return nil, &ModelError{Name: name, Why: fmt.Sprintf("there is no provider %q", provider), Known: r.examples()}
 	case model == "":

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -65,6 +68,7 @@ var Outcomes = []struct {
 	{skein.ErrReplaced, ExitFailed, "put the former file back; or, to continue without it, stop the programs that have it open (skein serve) and move its write-ahead log away (FILE-wal, FILE-shm)"},
 	{remote.ErrUnreachable, ExitFailed, "check the network, and that skein serve is running at that address"},
 	{remote.ErrToken, ExitFailed, "check that it is the right token and has not expired, on the server's machine: skein token list"},
+	{remote.ErrAdmin, ExitFailed, "make a token that may, on the server's machine: skein token add NAME --scope admin,read:raw"},
 	{remote.ErrForbidden, ExitFailed, "make a token that may, on the server's machine: skein token add NAME --scope write,read:raw"},
 	{remote.ErrVersion, ExitFailed, "check the address, and install the same version of skein on both sides"},
 	{skein.ErrInvalid, ExitUsage, "see: {cmd} --help"},
@@ -179,7 +183,19 @@ func Sentence(err error) string {
 	if errors.Is(err, skein.ErrFenced) {
 		return "another program took this session over, so nothing more was stored here"
 	}
-	return skein.Reason(err)
+	return once(plainly(skein.Reason(err), err))
+}
+
+// once returns text without lines that were there before: what failed in several ways
+// for one reason is said once.
+func once(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if line == "" || !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // FlagText says what is wrong with a flag, in the style of our own checks.
@@ -199,7 +215,38 @@ func FlagText(err error) string {
 	case errors.As(err, &unknown):
 		return fmt.Sprintf("no flag --%s", unknown.GetSpecifiedName())
 	}
+	if of := flagGroup().FindStringSubmatch(err.Error()); of != nil {
+		return groupText(strings.Fields(of[1]), strings.Fields(of[2]))
+	}
 	return err.Error()
+}
+
+// flagGroup matches what cobra says of flags that belong together, or exclude each
+// other: all of them, then those that are missing.
+var flagGroup = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^if any flags in the group \[(.*?)\] are set (?:they must all be set; missing \[(.*)\]|none of the others can be)`)
+})
+
+// groupText says what is wrong with flags that belong together, of which some are
+// missing, or that exclude each other.
+func groupText(group, missing []string) string {
+	if len(missing) == 0 {
+		return listed(group) + ": want one of them"
+	}
+	return fmt.Sprintf("%s belong together: %s is missing", listed(group), listed(missing))
+}
+
+// listed returns flags as a list.
+func listed(names []string) string {
+	text := "--" + names[0]
+	for i, n := range names[1:] {
+		sep := ", "
+		if i == len(names)-2 {
+			sep = " and "
+		}
+		text += sep + "--" + n
+	}
+	return text
 }
 
 // wanted says what a flag's value must be.
@@ -207,6 +254,8 @@ func wanted(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "int", "int64", "uint64":
 		return "want a whole number"
+	case "intSlice", "int64Slice":
+		return "want whole numbers, such as 3,4"
 	case "float64":
 		return "want a number"
 	case "duration":

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"io/fs"
 	"net"
+	"net/url"
+	"os"
+	"strings"
 	"syscall"
 )
 
@@ -57,4 +60,60 @@ func systemHint(err error) string {
 		return "see whether the disk is in order, or name another place"
 	}
 	return ""
+}
+
+// plainly returns text, the words for err, with what the system reports in them in plain
+// words: the file or the address, unless the rest of text names it, and the cause. The
+// names of system calls are left out.
+func plainly(text string, err error) string {
+	said, place, cause := reported(err)
+	if said != "" {
+		rest := strings.Replace(text, said, "", 1)
+		if place == "" || strings.Contains(rest, place) {
+			place = ""
+		} else {
+			place += ": "
+		}
+		return strings.Replace(text, said, place+cause, 1)
+	}
+	switch e := err.(type) { //nolint:errorlint // the tree of errors is walked here, node by node
+	case interface{ Unwrap() []error }:
+		for _, part := range e.Unwrap() {
+			text = plainly(text, part)
+		}
+	case interface{ Unwrap() error }:
+		if part := e.Unwrap(); part != nil {
+			text = plainly(text, part)
+		}
+	}
+	return text
+}
+
+// reported returns the text of an error of the system's, what it is about, and the
+// cause in plain words; "" if err itself is not one.
+func reported(err error) (said, place, cause string) {
+	switch e := err.(type) { //nolint:errorlint // the tree of errors is walked here, node by node
+	case *fs.PathError:
+		return e.Error(), e.Path, e.Err.Error()
+	case *net.OpError:
+		if e.Addr != nil {
+			place = e.Addr.String()
+		}
+		return e.Error(), place, causeOf(e.Err)
+	case *net.DNSError:
+		return e.Error(), e.Name, e.Err
+	case *url.Error:
+		return e.Error(), e.URL, causeOf(e.Err)
+	case *tls.CertificateVerificationError:
+		return e.Error(), "", "its certificate cannot be trusted: " + strings.TrimPrefix(e.Err.Error(), "x509: ")
+	}
+	return "", "", ""
+}
+
+// causeOf returns err in plain words, without the name of a system call.
+func causeOf(err error) string {
+	if call := (*os.SyscallError)(nil); errors.As(err, &call) {
+		return call.Err.Error()
+	}
+	return plainly(err.Error(), err)
 }

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli/config"
@@ -71,11 +73,37 @@ type Runner func(ctx context.Context, j *Job, args []string) error
 func (f *Frame) Plain(run Runner) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		f.Started = true
+		if err := emptyFlag(c); err != nil {
+			return err
+		}
 		j, err := f.NewJob()
 		if err != nil {
 			return err
 		}
 		return run(c.Context(), j, args)
+	}
+}
+
+// MayBeEmpty is the annotation of a flag for which an empty value is one like others.
+const MayBeEmpty = "skein: may be empty"
+
+// emptyFlag returns an error if a flag was given an empty value, as a variable that is
+// not set would: a command would do for all, or for another, what was meant for one.
+func emptyFlag(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(g *pflag.Flag) {
+		if _, may := g.Annotations[MayBeEmpty]; !may && g.Value.Type() == "string" && strings.TrimSpace(g.Value.String()) == "" {
+			err = fault.Usage("--%s is empty", g.Name)
+		}
+	})
+	return err
+}
+
+// Bare returns the cobra run function of a command that needs no settings, so that it
+// also works while these are wrong.
+func (f *Frame) Bare(run Runner) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		f.Started = true
+		return run(c.Context(), &Job{Env: f.Env}, args)
 	}
 }
 

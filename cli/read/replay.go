@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"math"
 	"time"
 	"unicode/utf8"
 
@@ -49,7 +50,7 @@ Secrets are hidden; --raw shows them.`,
 }
 
 func (o *replayOptions) run(ctx context.Context, j *job.Job, args []string) (err error) {
-	if !(o.speed > 0) {
+	if !(o.speed > 0) || math.IsInf(o.speed, 0) {
 		return fault.Usage("--speed %v: want a number above 0", o.speed)
 	}
 	s, err := sessions.Named(ctx, j, args[0])

@@ -97,6 +97,9 @@ func (o *SearchOptions) Run(ctx context.Context, j *job.Job, args []string) erro
 	if err != nil {
 		return err
 	}
+	if o.deadline < 0 {
+		return fault.Usage("--deadline %v: want 0 or more", o.deadline)
+	}
 	if search.Empty(&q) {
 		return fault.Usage("skein search needs a QUERY")
 	}

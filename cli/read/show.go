@@ -29,6 +29,7 @@ type ShowOptions struct {
 	theirs                                      sessions.TheirTurns
 	curtain                                     sessions.Mask
 	commits                                     CommitShower
+	given                                       func(flag string) bool // nil if there are no flags
 }
 
 // A CommitShower prints the sessions of the commit or branch that a word names, as text or
@@ -58,6 +59,7 @@ their share.`,
 		RunE: f.WithStore(o.run),
 	}
 	g := c.Flags()
+	o.given = g.Changed
 	g.IntVar(&o.last, "last", 0, "show only the newest `N` messages")
 	g.IntVar(&o.first, "first", 0, "show only the first `N` messages")
 	g.IntVar(&o.offset, "offset", 0, "skip `N` messages at that end")
@@ -126,7 +128,7 @@ func (o *ShowOptions) check() error {
 		name string
 		n    int
 	}{{"last", o.last}, {"first", o.first}, {"offset", o.offset}, {"turn", o.turn}} {
-		if f.n < 0 {
+		if f.n < 0 || f.n == 0 && f.name != "offset" && o.given != nil && o.given(f.name) {
 			return fault.Usage("--%s %d: want 1 or more", f.name, f.n)
 		}
 	}

@@ -139,6 +139,9 @@ const (
 // startServer starts a server for the same store, which runs on after this process has
 // ended, and returns its address. It works in the home folder, so that it holds no other.
 func startServer(ctx context.Context, j *job.Job) (string, error) {
+	if err := opens(ctx, j); err != nil {
+		return "", err
+	}
 	listen := usualAddress
 	if l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen); err != nil {
 		listen = "127.0.0.1:0" // another program has it
@@ -168,6 +171,18 @@ func startServer(ctx context.Context, j *job.Job) (string, error) {
 			return "", fault.Advise(errors.New("the server that was started cannot be reached"), "see why: %s", log)
 		}
 	}
+}
+
+// opens returns why a server could not open the store.
+func opens(ctx context.Context, j *job.Job) error {
+	if j.Whole != nil {
+		return nil // it is open
+	}
+	tried := *j
+	if err := tried.Begin(ctx); err != nil {
+		return job.Unopened(j, err)
+	}
+	return tried.Whole.Close()
 }
 
 // A serverAt is a server that runs: its address and its process ID.
@@ -384,7 +399,7 @@ func (o *linkOptions) run(ctx context.Context, j *job.Job, args []string) error 
 		j.Say("%s is no longer linked to a session", key)
 		return nil
 	case len(args) > 1:
-		s, err := sessions.Named(ctx, j, args[1])
+		s, err := sessions.Live(ctx, j, args[1])
 		if err != nil {
 			return err
 		}

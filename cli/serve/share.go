@@ -86,7 +86,10 @@ func (o *shareOptions) run(ctx context.Context, j *job.Job, args []string) error
 		if o.list {
 			return listShares(ctx, j, shares)
 		}
-		if err := shares.RemoveShare(ctx, j.Owner(), o.end); err != nil {
+		switch err := shares.RemoveShare(ctx, j.Owner(), o.end); {
+		case errors.Is(err, skein.ErrNotFound):
+			return fault.Advise(fault.Missing("no link %q", o.end), "list the links: skein share --list")
+		case err != nil:
 			return err
 		}
 		j.Say("the link %s is ended", o.end)
@@ -121,6 +124,9 @@ func (o *shareOptions) shows() (share.SharedPart, error) {
 }
 
 func (o *shareOptions) share(ctx context.Context, j *job.Job, name string) error {
+	if at, err := url.Parse(o.site); err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
+		return fault.Usage("--site %q: want scheme and host, such as https://sessions.example", o.site)
+	}
 	one, err := sessions.Named(ctx, j, name)
 	if err != nil {
 		return err

@@ -42,6 +42,23 @@ func Named(ctx context.Context, j *job.Job, name string) (skein.Session, error) 
 	return s, err
 }
 
+// Live is [Named] for a caller that continues the session: one in the bin is refused,
+// even if name is its ID, since nobody would find there what is said next.
+//
+// The error wraps skein.ErrAmbiguous or skein.ErrNotFound.
+func Live(ctx context.Context, j *job.Job, name string) (skein.Session, error) {
+	s, err := Named(ctx, j, name)
+	if err == nil && s.Binned != 0 {
+		return s, inBin(s)
+	}
+	return s, err
+}
+
+// inBin returns the error that s is in the bin.
+func inBin(s skein.Session) error {
+	return fault.Advise(fault.Missing("the session %q is in the bin", Called(s)), "bring it back: skein restore %s", ShortID(s.ID))
+}
+
 // meansNewest reports whether name is a word for the newest session.
 func meansNewest(name string) bool { return name == "-" || name == "last" }
 
@@ -141,7 +158,7 @@ func noSession(ctx context.Context, j *job.Job, name string) error {
 	binned, lookErr := lookup.Resolve(ctx, j.Store, name, skein.Filter{Bin: true})
 	switch {
 	case lookErr == nil:
-		return fault.Advise(fault.Missing("the session %q is in the bin", Called(binned)), "bring it back: skein restore %s", ShortID(binned.ID))
+		return inBin(binned)
 	case errors.Is(lookErr, skein.ErrAmbiguous):
 		return fault.Advise(fault.Missing("sessions with %q in their names are in the bin", name), "see them: skein list --all --bin")
 	case !Gone(lookErr):

@@ -138,7 +138,7 @@ func hooksHere(ctx context.Context, j *job.Job, m computer) ([]fileEdit, error) 
 	}
 	edits, err := gitEdits(ctx, m, dir)
 	if errors.Is(err, skein.ErrNotFound) {
-		err = fault.Advise(&fault.StatedError{Text: j.Tilde(dir) + " is in no repository of Git with a working tree", Kind: err}, "run the command in the folder of a repository")
+		err = fault.Advise(&fault.StatedError{Text: j.Tilde(dir) + " is not in a Git repository with a working tree", Kind: err}, "run the command in the folder of a repository")
 	}
 	return edits, err
 }

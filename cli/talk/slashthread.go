@@ -39,7 +39,7 @@ func resumeOther(ctx context.Context, c *chat, name string) error {
 	if name == "" {
 		return fault.Advise(fault.Usage("/resume needs the name of a session"), "see: /sessions")
 	}
-	s, err := sessions.Named(ctx, c.Job, name)
+	s, err := sessions.Live(ctx, c.Job, name)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package thread
 
 import (
 	"context"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -116,7 +117,7 @@ func (o *Options) check() error {
 		return fault.Usage("--continue, --resume and --key: want one of them")
 	case o.Show.Full && o.Show.None:
 		return fault.Usage("--full-history and --no-history: want one of them")
-	case !(o.Show.Speed > 0) && o.Show.Replay:
+	case (!(o.Show.Speed > 0) || math.IsInf(o.Show.Speed, 0)) && o.Show.Replay:
 		return fault.Usage("--replay-speed %v: want a number above 0", o.Show.Speed)
 	}
 	return nil

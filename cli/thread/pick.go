@@ -97,7 +97,7 @@ func (o *Options) named(ctx context.Context, j *job.Job) (Selection, error) {
 	if o.User != "" {
 		mine.Store = j.Store.As(skein.User(o.User))
 	}
-	s, err := sessions.Named(ctx, &mine, o.Name)
+	s, err := sessions.Live(ctx, &mine, o.Name)
 	return Selection{Session: s}, err
 }
 

@@ -29,7 +29,7 @@ func open(ctx context.Context, j *job.Job, dir string, hide sessions.Mask) (*mas
 	case errors.Is(err, exec.ErrNotFound):
 		err = fault.Advise(&fault.StatedError{Text: "this needs the program git, and it is not installed", Kind: err}, "install it from https://git-scm.com/downloads")
 	case errors.Is(err, skein.ErrNotFound):
-		err = fault.Advise(&fault.StatedError{Text: j.Tilde(dir) + " is in no repository of Git", Kind: err}, "run the command in the folder of a repository")
+		err = fault.Advise(&fault.StatedError{Text: j.Tilde(dir) + " is not in a Git repository", Kind: err}, "run the command in the folder of a repository")
 	case errors.Is(err, fs.ErrNotExist):
 		err = &fault.StatedError{Text: "there is no folder " + j.Tilde(dir), Kind: err}
 	}

@@ -84,7 +84,7 @@ type appended struct {
 // can release a long one while it writes it.
 func (o *appendOptions) append(ctx context.Context, j *job.Job, name string, say func() skein.Event) (skein.Receipt, error) {
 	if !o.create {
-		s, err := sessions.Named(ctx, j, name)
+		s, err := sessions.Live(ctx, j, name)
 		if err != nil {
 			return skein.Receipt{}, err
 		}

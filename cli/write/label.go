@@ -35,6 +35,7 @@ title from a person is never replaced by one from a model or an import.`,
 		RunE:    f.WithStore(o.run),
 	}
 	c.Flags().StringVar(&o.description, "description", "", "`text` that describes the session")
+	job.MustComplete(c.Flags().SetAnnotation("description", job.MayBeEmpty, nil))
 	o.described = func() bool { return c.Flags().Changed("description") }
 	job.JSONFlag(c, &o.json)
 	return c

@@ -208,7 +208,7 @@ func (o *transferOptions) other(j *job.Job) (*job.Job, error) {
 	}
 	if file := p.File(); o.pulling && file != "" {
 		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
-			return nil, fault.Missing("%s: there is no store %s", flag, j.Tilde(file))
+			return nil, fault.Advise(fault.Missing("%s: there is no store %s", flag, j.Tilde(file)), "name the file of a store, or a server: %s https://HOST:PORT", flag)
 		}
 	}
 	if p == j.Place {

@@ -108,6 +108,8 @@ func problem(p door.Problem) error {
 	switch {
 	case p.Status == http.StatusUnauthorized:
 		return ErrToken
+	case p.Status == http.StatusForbidden && strings.HasSuffix(p.Detail, "this needs admin"):
+		return fmt.Errorf("%w: %s", ErrAdmin, p.Detail)
 	case p.Status == http.StatusForbidden:
 		return fmt.Errorf("%w: %s", ErrForbidden, p.Detail)
 	case p.Code == "no_route" || p.Status == http.StatusMethodNotAllowed:

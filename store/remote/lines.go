@@ -22,10 +22,14 @@ const readBuffer = 64 << 10
 // list calls a method that responds with lines, and yields what read makes of each.
 func list[T any](ctx context.Context, v *view, method string, in any, read func([]byte) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var none T
+		fail := func(err error) {
+			skein.Wrapf(&err, "remote: %s", method)
+			var none T
+			yield(none, err)
+		}
 		leave, err := v.enter(ctx)
 		if err != nil {
-			yield(none, fmt.Errorf("remote: %s: %w", method, err))
+			fail(err)
 			return
 		}
 		leave() // the caller's loop may close the store
@@ -33,7 +37,7 @@ func list[T any](ctx context.Context, v *view, method string, in any, read func(
 		defer cancel()
 		r, err := v.open(ctx, method, in)
 		if err != nil {
-			yield(none, fmt.Errorf("remote: %s: %w", method, v.why(err)))
+			fail(v.why(err))
 			return
 		}
 		defer r.Body.Close() //nolint:errcheck // it was read, or nobody wants the rest
@@ -43,7 +47,7 @@ func list[T any](ctx context.Context, v *view, method string, in any, read func(
 				one, err = read(line)
 			}
 			if err != nil {
-				yield(none, fmt.Errorf("remote: %s: %w", method, v.why(err)))
+				fail(v.why(err))
 				return
 			}
 			if !yield(one, nil) {

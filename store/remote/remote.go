@@ -37,6 +37,7 @@ var (
 	ErrUnreachable = errors.New("the server cannot be reached")
 	ErrToken       = errors.New("the server does not know the token")            // 401
 	ErrForbidden   = errors.New("the server does not allow it")                  // 403
+	ErrAdmin       = fmt.Errorf("%w", ErrForbidden)                              // what only an admin's token may do
 	ErrVersion     = errors.New("not a skein server, or one of another version") // the response is not as expected
 )
 

@@ -187,6 +187,9 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 	if err := files.Plain(c.path); err != nil && errors.Is(err, skein.ErrInvalid) {
 		return err
 	}
+	if err := host.MayRead(c.path); err != nil {
+		return err
+	}
 	c.paths = files.New(c.path)
 	if err := c.paths.OwnLog(); err != nil {
 		return err
