@@ -56,7 +56,7 @@ still contain the secret: it names them, scrubs the rest, and exits with code 1.
 While another program reads from the store, the store's write-ahead log keeps
 old bytes; scrub says so, and --wait waits until they are gone. Replace a secret
 that has leaked in the service that issued it, too.`,
-		Example: `skein scrub last --found --dry-run
+		Example: `skein scrub 4f1d22a0 --found --dry-run
 	pass show acme/key | skein scrub 4f1d22a0 --yes
 	skein scrub 4f1d22a0 --secret-file secrets.txt`,
 		Args: job.Words(1, 1, "the NAME of a session"),

@@ -42,7 +42,7 @@ func NewMatcher(q skein.Query) (*Matcher, error) {
 		return m, err
 	}
 	for _, t := range q.Terms {
-		words := slices.Clone(t.Words)
+		words := wordsOf(t)
 		for i, w := range words {
 			words[i] = literal(w)
 		}

@@ -16,14 +16,15 @@ type Phrase struct {
 
 // Phrases returns the ways in which t can occur: t occurs in a text if all phrases
 // of one way do, each in the words of the text or in the words of its [Extra]. The
-// first way is what was typed. The result is nil if t has no words.
+// first way is what was typed. The result is nil if t has no words; empty ones do not
+// count.
 //
 // parseConfig is also looked for as the phrase parse config, which occurs in
 // parse_config and in the pieces of parseConfigFile; 東京都 as the pairs 東京 京都; a
 // single 京 as the beginning of a pair; and a phrase of both kinds of script, which
 // is in no column as a whole, as one phrase for each run of one kind.
 func Phrases(t skein.Term) [][]Phrase {
-	if len(t.Words) == 0 {
+	if t.Words = wordsOf(t); len(t.Words) == 0 {
 		return nil
 	}
 	if t.Any {
@@ -52,6 +53,11 @@ func Phrases(t skein.Term) [][]Phrase {
 		return [][]Phrase{{typed}}
 	}
 	return [][]Phrase{{typed}, {pieces}}
+}
+
+// wordsOf returns a copy of the words of t without empty ones.
+func wordsOf(t skein.Term) []string {
+	return slices.DeleteFunc(slices.Clone(t.Words), func(w string) bool { return w == "" })
 }
 
 // stretches returns a phrase for each run of words with, or without, CJK.
