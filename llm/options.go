@@ -20,6 +20,7 @@ const (
 // Options say how to reach a model over HTTP.
 type Options struct {
 	Key     string // of the provider; it is sent only there, and is in no error and no log
+	Keyless bool   // the server at BaseURL takes requests without a key
 	BaseURL string // of the API; "" for the provider's default
 	Model   string // the vendor's name for it
 	Name    string // of the provider, if it is not the one whose API it speaks; "" if it is
@@ -46,4 +47,13 @@ func (o *Options) Check() error {
 		return fmt.Errorf("%w: base URL %q: it must begin with http:// or https://", ErrRequest, o.BaseURL)
 	}
 	return nil
+}
+
+// CheckKey reports an error wrapping [ErrNoKey] (as a *[NoKeyError]) if o has no key
+// and the provider wants one, which is looked for in these environment variables.
+func (o *Options) CheckKey(provider string, variables ...string) error {
+	if o.Key != "" || o.Keyless {
+		return nil
+	}
+	return &NoKeyError{Provider: provider, Variables: variables}
 }

@@ -11,7 +11,7 @@ import (
 
 // reach returns a model of the provider p.
 func (r *Roster) reach(provider, model, key string, p Provider) (llm.Provider, error) {
-	o := llm.Options{Key: key, BaseURL: p.BaseURL, Model: model, Name: provider, Effort: r.Effort, Client: r.Client}
+	o := llm.Options{Key: key, Keyless: p.Keyless, BaseURL: p.BaseURL, Model: model, Name: provider, Effort: r.Effort, Client: r.Client}
 	switch p.API {
 	case Anthropic:
 		return anthropic.New(o)

@@ -2,6 +2,8 @@ package roster
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -237,6 +239,31 @@ func TestWhoHasNoKeyIsToldWhereToPutIt(t *testing.T) {
 	r = New(Options{Secret: func(p string) (string, error) { return map[string]string{"google": "k"}[p], nil }})
 	if _, err := r.Model(t.Context(), "google:gemini-x"); err != nil {
 		t.Errorf("Model(google:gemini-x) with a key in the key ring = %v", err)
+	}
+}
+
+func TestAServerWithoutAKeyGetsNoneWhateverItSpeaks(t *testing.T) {
+	for _, api := range APIs() {
+		var got http.Header
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			got = r.Header.Clone()
+			http.Error(w, "no", http.StatusBadRequest)
+		}))
+		defer s.Close()
+		r := New(Options{Getenv: func(string) string { return "k" }, Providers: map[string]Provider{"mine": {API: api, BaseURL: s.URL}}})
+		p, err := r.Model(t.Context(), "mine:m")
+		if err != nil {
+			t.Errorf("Model of a server that speaks %s, without a key = %v", api, err)
+			continue
+		}
+		for _, err := range p.Stream(t.Context(), llm.Request{Messages: []skein.Message{skein.UserSays("hi")}}) {
+			if err == nil {
+				t.Errorf("%s: a request that is turned down has no error", api)
+			}
+		}
+		if got == nil || got.Get("Authorization") != "" || got.Get("X-Api-Key") != "" || got.Get("X-Goog-Api-Key") != "" {
+			t.Errorf("%s: the server got the headers %v, want some, and no key", api, got)
+		}
 	}
 }
 

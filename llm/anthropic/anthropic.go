@@ -26,8 +26,8 @@ func New(o llm.Options) (*Provider, error) {
 	}
 	rules := window.AnthropicRules(o.Model)
 	rules.Provider = cmp.Or(o.Name, rules.Provider)
-	if o.Key == "" {
-		return nil, &llm.NoKeyError{Provider: rules.Provider, Variables: []string{"ANTHROPIC_API_KEY"}}
+	if err := o.CheckKey(rules.Provider, "ANTHROPIC_API_KEY"); err != nil {
+		return nil, err
 	}
 	o.BaseURL = cmp.Or(o.BaseURL, "https://api.anthropic.com")
 	return &Provider{o, rules}, nil
@@ -47,7 +47,10 @@ func (p *Provider) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delt
 			yield(llm.Delta{}, err)
 			return
 		}
-		header := http.Header{"X-Api-Key": {p.options.Key}, "Anthropic-Version": {"2023-06-01"}}
+		header := http.Header{"Anthropic-Version": {"2023-06-01"}}
+		if p.options.Key != "" {
+			header.Set("X-Api-Key", p.options.Key)
+		}
 		post := llm.Post{Base: p.options.BaseURL, Path: []string{"v1", "messages"}, Header: header, Body: body}
 		a.Stream(ctx, &p.options, post, a.take, yield)
 	}

@@ -26,8 +26,8 @@ func New(o llm.Options) (llm.Provider, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	if o.Key == "" {
-		return nil, &llm.NoKeyError{Provider: cmp.Or(o.Name, "google"), Variables: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}}
+	if err := o.CheckKey(cmp.Or(o.Name, "google"), "GEMINI_API_KEY", "GOOGLE_API_KEY"); err != nil {
+		return nil, err
 	}
 	rules := window.GoogleRules(o.Model)
 	rules.Provider = cmp.Or(o.Name, rules.Provider)

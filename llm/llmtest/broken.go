@@ -206,6 +206,7 @@ func options(c *check) {
 		{"a file URL", func(o *llm.Options) { o.BaseURL = "file:///etc/passwd" }, llm.ErrRequest},
 		{"an unknown effort", func(o *llm.Options) { o.Effort = "extreme" }, llm.ErrRequest},
 		{"no key", func(o *llm.Options) { o.Key = "" }, llm.ErrNoKey},
+		{"no key, for a server that wants none", func(o *llm.Options) { o.Key, o.Keyless = "", true }, nil},
 	} {
 		o := good
 		tt.with(&o)

@@ -29,8 +29,8 @@ func New(o llm.Options) (*Provider, error) {
 	}
 	rules := window.OpenAIResponsesRules(o.Model)
 	rules.Provider = cmp.Or(o.Name, rules.Provider)
-	if o.Key == "" {
-		return nil, &llm.NoKeyError{Provider: rules.Provider, Variables: []string{"OPENAI_API_KEY"}}
+	if err := o.CheckKey(rules.Provider, "OPENAI_API_KEY"); err != nil {
+		return nil, err
 	}
 	return &Provider{o, rules}, nil
 }
