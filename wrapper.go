@@ -12,12 +12,39 @@ type Wrap struct {
 	Text  string // what is in the envelope, trimmed
 }
 
-// Line returns w on one line, with at most 200 bytes of its text.
+// Line returns w on one line, with at most 200 bytes of what it is about.
 func (w Wrap) Line() string {
-	if line := FirstWords(w.Text); line != "" {
+	if line := FirstWords(w.about()); line != "" {
 		return w.Label + ": " + line
 	}
 	return w.Label
+}
+
+// about returns what is in the envelope without markup: what the elements at its
+// beginning are called and hold, or the summary in a notification.
+func (w Wrap) about() string {
+	if _, after, ok := strings.Cut(w.Text, "<summary>"); ok && w.Label == notification {
+		if summary, _, ok := strings.Cut(after, "</summary>"); ok {
+			return summary
+		}
+	}
+	var all []string
+	rest := w.Text
+	for strings.HasPrefix(rest, "<") {
+		name, after, ok := strings.Cut(rest[1:], ">")
+		if !ok || name == "" || strings.ContainsAny(name, "</ \n") {
+			break
+		}
+		held, after, ok := strings.Cut(after, "</"+name+">")
+		if !ok {
+			break
+		}
+		all, rest = append(all, name+": "+strings.TrimSpace(held)), strings.TrimSpace(after)
+	}
+	if rest != "" {
+		all = append(all, rest)
+	}
+	return strings.Join(all, "; ")
 }
 
 // elements are the labels of the envelopes that are elements, by element name.
