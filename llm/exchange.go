@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 )
 
 // minKey is the minimum length of a key, in bytes: shorter ones are dummies for
@@ -40,7 +41,21 @@ func noWay(u *url.URL, err error) error {
 	if in := (*url.Error)(nil); errors.As(err, &in) {
 		err = in.Err // a URL may contain a key
 	}
-	return &Error{Kind: ErrNoWay, Message: cut(u.Scheme + "://" + u.Host + ": " + err.Error()), Err: err}
+	return &Error{Kind: ErrNoWay, Message: cut(u.Scheme + "://" + u.Host + ": " + plainCause(err)), Err: err}
+}
+
+// plainCause returns in words for people why no connection was made, without the names
+// of system calls.
+func plainCause(err error) string {
+	var name *net.DNSError
+	var call syscall.Errno
+	switch {
+	case errors.As(err, &name):
+		return name.Err
+	case errors.As(err, &call):
+		return call.Error()
+	}
+	return err.Error()
 }
 
 // send sends req. If the response is not an event stream, it returns an

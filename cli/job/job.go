@@ -152,7 +152,7 @@ func Unopened(j *Job, err error) error {
 		return fault.Advise(err, another)
 	case !errors.Is(err, skein.ErrCorrupt):
 		return err
-	case j.Settings.Values["store"].From != "default" && isText(file):
+	case j.Settings.Values["store"].From != "default" && IsText(file):
 		return fault.Advise(fault.Usage("%s is not a skein store: it is text", j.Tilde(file)), another)
 	}
 	hint := fmt.Sprintf("save what can be read: skein doctor --repair\n"+
@@ -164,9 +164,9 @@ func Unopened(j *Job, err error) error {
 	return fault.Advise(err, "%s", hint)
 }
 
-// isText reports whether the file at path begins with text. No part of a store
+// IsText reports whether the file at path begins with text. No part of a store
 // does, not even a damaged one: its pages contain zero bytes.
-func isText(path string) bool {
+func IsText(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false

@@ -173,8 +173,11 @@ confirmation on the terminal, or needs --yes.`,
 
 // putBack says what is lost from the store if the backup at path replaces it.
 func putBack(ctx context.Context, j *job.Job, path, kept string) (job.Destruction, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	switch st, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
 		return job.Destruction{}, notRestored(j, path, skein.ErrNotFound)
+	case err == nil && (!st.Mode().IsRegular() || job.IsText(path)):
+		return job.Destruction{}, fault.Advise(fault.Usage("%s is not a backup of a store", j.Tilde(path)), "nothing was changed; name a file that skein backup wrote")
 	}
 	var all []skein.Session
 	for _, bin := range []bool{false, true} {

@@ -70,6 +70,9 @@ ann=ann keeps them ann's. Other programs can use both stores meanwhile.`,
 
 func (o *convertOptions) run(ctx context.Context, j *job.Job, args []string) error {
 	to, err := exchange.Named("TO", args[1])
+	if err != nil && isStore(args[1]) {
+		return fault.Advise(fault.Usage("FROM %q is not a store, as TO is", args[0]), "to put an agent's sessions into a store: skein import --store %s", args[1])
+	}
 	if err != nil {
 		return err
 	}

@@ -178,7 +178,7 @@ func (o *serveOptions) open(ctx context.Context) (net.Listener, error) {
 	if o.cert != "" {
 		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
 		if err != nil {
-			return nil, err
+			return nil, fault.Advise(fmt.Errorf("--tls-cert %s, --tls-key %s: %w", o.cert, o.key, err), "name a certificate and its key, as PEM files")
 		}
 		t = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}

@@ -57,7 +57,7 @@ func summarize(ctx context.Context, j *job.Job, args []string, secrets sessions.
 	}
 	hashes, err := t.Tree.Revisions(ctx, name, maxOfBranch)
 	if err != nil {
-		return &fault.StatedError{Text: fmt.Sprintf("%s is not a branch or a range of this repository", name), Kind: skein.ErrNotFound}
+		return fault.Advise(fault.Missing("%s is not a branch or a range of this repository", name), "see the branches: git branch --all")
 	}
 	p := pullRequest{name: name, commits: len(hashes), shares: map[skein.SessionID]*contribution{}}
 	for _, hash := range hashes {

@@ -214,7 +214,7 @@ func (o *rewindOptions) back(ctx context.Context, t *maskedTracer, kept rewinds)
 		return err
 	}
 	if file == "" {
-		return fault.Missing("nothing was rewound in this repository")
+		return fault.Advise(fault.Missing("nothing was rewound in this repository"), "rewind a session first: skein rewind NAME --turn N --files")
 	}
 	if o.DryRun {
 		_, err := fmt.Fprint(t.job.Stdout, t.hide.Text(patch))

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli/fault"
@@ -46,13 +47,21 @@ func blamed(ctx context.Context, j *job.Job, q provenance.Question, hide session
 	defer func() { err = errors.Join(err, t.Close()) }()
 	r, err := t.Blame(ctx, q)
 	if err != nil {
-		return err
+		return plainly(err)
 	}
 	lines, err := t.describe(ctx, r)
 	if err != nil {
 		return err
 	}
 	return do(t, r, lines)
+}
+
+// plainly returns what git refused without the name of its command, and what to do.
+func plainly(err error) error {
+	if text, is := strings.CutPrefix(fault.Sentence(err), "git blame: "); is {
+		return fault.Advise(&fault.StatedError{Text: text, Kind: err}, "name a file that was committed, and lines that it has")
+	}
+	return err
 }
 
 // session returns a session to show; an empty one with its ID if it was deleted meanwhile.
