@@ -90,7 +90,11 @@ func newID(path string) error {
 }
 
 func (s *backupMaker) vacuumInto(ctx context.Context, path string) error {
-	conn, err := s.dial("mode=ro", "PRAGMA busy_timeout = 5000")
+	mode := "mode=ro"
+	if s.readMode() == engine.Immutable {
+		mode = engine.Immutable
+	}
+	conn, err := s.dial(mode, "PRAGMA busy_timeout = 5000")
 	if err != nil {
 		return engine.Classify(err)
 	}
@@ -98,7 +102,7 @@ func (s *backupMaker) vacuumInto(ctx context.Context, path string) error {
 		_, _, err := conn.Exec("VACUUM INTO ?", path)
 		return err
 	})
-	return errors.Join(engine.ReadError(ctx, err), conn.Close())
+	return errors.Join(engine.ReadError(ctx, err), conn.Close(), s.paths.Check()) // nobody wrote to it meanwhile, if it is immutable
 }
 
 // copyPages copies the file unchanged, damaged pages included, to a new file.

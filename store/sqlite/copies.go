@@ -61,7 +61,7 @@ func (s *backupMaker) notedCopies(ctx context.Context) (all []copies.Row, err er
 func (s *backupMaker) noteCopy(ctx context.Context, path string, kind inspect.CopyKind) {
 	err := s.change(ctx, func(t *txn.Tx) error { return copies.Note(t.Conn, path, kind, skein.At(s.clock())) })
 	if err != nil && ctx.Err() == nil && s.notice != nil {
-		s.notice(fmt.Sprintf("the copy %s could not be recorded, so a scrub will not name it: %v", path, err))
+		s.notice(fmt.Sprintf("the copy %s could not be recorded, so a scrub will not name it: %s", path, skein.Reason(err)))
 	}
 }
 

@@ -121,6 +121,7 @@ func TestAStoreOnAFullDiskIsRead(t *testing.T) {
 	if found, err := full.Search(t.Context(), skein.Query{Substring: "some"}); err != nil || len(found.Hits) != 1 {
 		t.Errorf("Search = %+v, %v, want one hit", found, err)
 	}
+	wantBackup(t, full)
 	if _, err := skein.Add(t.Context(), full, "a", user("more")); !errors.Is(err, skein.ErrFull) {
 		t.Errorf("Append = %v, want %v", err, skein.ErrFull)
 	}
@@ -182,6 +183,7 @@ func TestALogOnAFullDiskIsRead(t *testing.T) {
 	if n := len(events(t, full, "a")); n != 2 {
 		t.Errorf("the session has %d events, want 2", n)
 	}
+	wantBackup(t, full)
 	if _, err := skein.Add(t.Context(), full, "a", user("more")); !errors.Is(err, skein.ErrFull) {
 		t.Errorf("Append = %v, want %v", err, skein.ErrFull)
 	}
@@ -194,6 +196,21 @@ func TestALogOnAFullDiskIsRead(t *testing.T) {
 		t.Errorf("with room again the session has %d events, want 3", n)
 	}
 	shut(t, full)
+}
+
+// wantBackup backs up to another disk a store whose session a has two events.
+func wantBackup(t *testing.T, s skein.Store) {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "backup.db")
+	if err := s.(*sqlite.Store).Backup(t.Context(), to); err != nil {
+		t.Errorf("Backup to another disk = %v", err)
+		return
+	}
+	b := open(t, to)
+	defer shut(t, b)
+	if n := len(events(t, b, "a")); n != 2 {
+		t.Errorf("the session has %d events in the backup, want 2", n)
+	}
 }
 
 // fillDisk fills the disk with dir to the last byte, with a file.
