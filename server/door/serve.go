@@ -17,7 +17,7 @@ import (
 const (
 	headerTime = 5 * time.Second
 	idleTime   = 2 * time.Minute
-	stopTime   = 4 * time.Second // the process must end within 5
+	stopTime   = 2 * time.Second // the process must end within 5, on a busy machine too
 	maxHeader  = 32 << 10
 )
 
@@ -54,7 +54,7 @@ type Clear string
 const ClearText Clear = "clear text"
 
 // Serve answers the requests that come in at l until ctx ends. Then streams end
-// at once, and other running requests have 4 seconds.
+// at once, and other running requests have 2 seconds.
 // The error is that of the listener.
 func (d *Door) Serve(ctx context.Context, l net.Listener) error {
 	if ip := addressOf(l); !ip.IsUnspecified() {
