@@ -235,6 +235,14 @@ func (im *Pipeline) placeApartOf(ctx context.Context, format, path string) error
 	return err
 }
 
+// apartPrefix begins the client IDs of events that a file had for another file's session.
+const apartPrefix = "apart:"
+
+// apartID returns the client ID of such an event, for the session with the record of.
+func apartID(of skein.ClientID, payload []byte) skein.ClientID {
+	return apartPrefix + skein.ClientID(records.Digest(append([]byte(of), payload...))[:32])
+}
+
 // appendApart returns the events whose session is not known yet, or that could not be
 // appended: the error says why.
 func (im *Pipeline) appendApart(ctx context.Context, f skein.SourceFile, as []records.StoredApart) (left []records.StoredApart, failed error) {
@@ -253,11 +261,10 @@ func (im *Pipeline) appendApart(ctx context.Context, f skein.SourceFile, as []re
 			continue
 		}
 		id := places[reconcile.Candidates(a.Of)[i]].Session
-		if id == f.Session {
+		if id == f.Session && !a.Moved {
 			continue // its reader has handled it
 		}
-		e := skein.Event{Kind: a.Kind, Time: a.Time, Payload: a.Payload}
-		e.ClientID = "apart:" + skein.ClientID(records.Digest(append([]byte(a.Of), a.Payload...))[:32])
+		e := skein.Event{Kind: a.Kind, Time: a.Time, Payload: a.Payload, ClientID: apartID(a.Of, a.Payload)}
 		b := skein.Batch{Session: id, Events: []skein.Event{e}}
 		got, err := im.store.Append(ctx, b)
 		switch {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/fileid"
@@ -39,7 +40,8 @@ type original struct {
 type redo struct {
 	original
 	records.Reread
-	made reconcile.Made // by the records of the files
+	made  reconcile.Made        // by the records of the files
+	apart []records.StoredApart // what other files had for the sessions
 }
 
 // maxRereads is how often a file may be found to be older than others in one import.
@@ -198,10 +200,19 @@ func (rr *rereader) redoable(ctx context.Context, id skein.SessionID, x *redo) (
 			return false, err
 		}
 	}
+	var apart []skein.Event
 	for ev, err := range rr.store.Events(ctx, id, s.Base) {
-		if err != nil || !x.made.Has(ev) {
+		switch {
+		case err != nil:
 			return false, err
+		case strings.HasPrefix(string(ev.ClientID), apartPrefix):
+			apart = append(apart, ev)
+		case !x.made.Has(ev):
+			return false, nil
 		}
+	}
+	if ok, err := rr.giveAgain(ctx, x, &s, apart); !ok || err != nil {
+		return false, err
 	}
 	for _, bin := range []bool{false, true} {
 		for k, err := range rr.store.Sessions(ctx, skein.Filter{Parent: id, IncludeEmpty: true, Bin: bin}) {
@@ -222,6 +233,31 @@ func (rr *rereader) redoable(ctx context.Context, id skein.SessionID, x *redo) (
 		x.Sessions = append(x.Sessions, records.Ended{ID: id, Last: s.Last})
 	}
 	return true, nil
+}
+
+// giveAgain adds to x the events that other files had for session s. It reports whether it is
+// known of each for which record it is: whatever session has that then gets it again.
+func (rr *rereader) giveAgain(ctx context.Context, x *redo, s *skein.Session, apart []skein.Event) (bool, error) {
+	if len(apart) == 0 {
+		return true, nil
+	}
+	for ev, err := range rr.store.Events(ctx, s.ID, s.Base) {
+		if err != nil {
+			return false, err
+		}
+		of := reconcile.WithoutMark(ev.ClientID)
+		if key, _, ok := reconcile.PartOf(of); ok {
+			of = key
+		}
+		apart = slices.DeleteFunc(apart, func(a skein.Event) bool {
+			is := a.ClientID == apartID(of, a.Payload)
+			if is {
+				x.apart = append(x.apart, records.StoredApart{Of: of, Kind: a.Kind, Time: a.Time, Payload: a.Payload, Moved: true})
+			}
+			return is
+		})
+	}
+	return len(apart) == 0, nil
 }
 
 // rereadable adds a file to x, and reports whether all that is stored of it came
@@ -306,7 +342,7 @@ func (rr *rereader) takeOut(ctx context.Context, e original) error {
 		return err
 	}
 	if !ok { // it stays unchanged
-		x.Reread, x.again, rr.rereads[e.path] = records.Reread{}, e.again, maxRereads
+		x.Reread, x.again, x.apart, rr.rereads[e.path] = records.Reread{}, e.again, nil, maxRereads
 	}
 	f, err := rr.known.Stored(ctx, e.format.Name, e.path)
 	if err != nil {
@@ -318,6 +354,7 @@ func (rr *rereader) takeOut(ctx context.Context, e original) error {
 	}
 	y := st.Reread
 	y.Files, y.Sessions, y.Kids = append(y.Files, x.Files...), slices.Concat(y.Sessions, x.Sessions, x.again), append(y.Kids, x.Kids...)
+	st.Apart = append(st.Apart, x.apart...)
 	f.Format, f.Path, f.State = e.format.Name, e.path, st.Encode()
 	f.CopyOf, f.Size, f.Mtime, f.Inode = "", -1, 0, 0
 	if err := rr.note(ctx, f); err != nil {

@@ -57,6 +57,7 @@ type StoredApart struct {
 	Kind    skein.Kind      `json:"kind"`
 	Time    skein.Time      `json:"time"`
 	Payload json.RawMessage `json:"payload"`
+	Moved   bool            `json:"moved,omitempty"` // another file gave it to a session that was taken out to be read again
 }
 
 // MaxState is the longest State, in bytes.

@@ -18,7 +18,7 @@ import (
 // A session and its --fork-session give the same in whatever order their files are
 // read: the sessions, their parents, and what each cost.
 func TestAForkedSessionIsTheSameInWhateverOrderItsFilesAreRead(t *testing.T) {
-	const first, fork = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+	const first, fork, third = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222", "33333333-3333-4333-8333-333333333333"
 	line := func(session, parent, id, second, what string) string {
 		if parent != "null" {
 			parent = `"` + parent + `"`
@@ -45,11 +45,13 @@ func TestAForkedSessionIsTheSameInWhateverOrderItsFilesAreRead(t *testing.T) {
 	one, two := shared(first), shared(fork)+forked
 	for name, c := range map[string]struct {
 		one, two string
-		copied   bool // a backup keeps when a file was last written to, not when it was made
+		third    string // another file, which is read with the first one that is
+		copied   bool   // a backup keeps when a file was last written to, not when it was made
 	}{
 		"it went on":       {one: one + went, two: two},
 		"it did not go on": {one: one, two: two},
 		"it begins with the title of a session that is gone": {one: titled + one + went, two: titled + two},
+		"a third file has its title":                         {one: one + went, two: two, third: fmt.Sprintf(`{"type":"summary","summary":"Mend the shop","leafUuid":"a2"}`+"\n") + strings.ReplaceAll(line(third, "null", "c1", "20", asked("sweep the floor")), "04:15", "05:15")},
 		"restored from a backup":                             {one: queued(first, "00") + one + went, two: queued(fork, "04") + two, copied: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,8 +79,13 @@ func TestAForkedSessionIsTheSameInWhateverOrderItsFilesAreRead(t *testing.T) {
 			if !c.copied {
 				two = put(fork, c.two)
 			}
+			var with []string
+			if c.third != "" {
+				with = append(with, put(third, c.third))
+			}
 			var want string
 			for _, order := range [][][]string{{{one}, {two}}, {{two}, {one}}, {{one, two}}, {{two, one}}, {{dir}}, {{two}, {dir}}, {{one}, {dir}}} {
+				order[0] = append(order[0], with...)
 				got := heldAfter(t, order)
 				if want == "" {
 					want = got
@@ -114,7 +121,7 @@ func heldAfter(t *testing.T, order [][]string) string {
 		if id.Parent != nil {
 			on = fmt.Sprintf("%s@%d", id.Parent.Session, id.Parent.Seq)
 		}
-		fmt.Fprintf(&b, "%s hangs on %s: %d messages, %d turns, first %q\n", id.ID, on, id.Messages, id.Turns, id.First)
+		fmt.Fprintf(&b, "%s hangs on %s: %d messages, %d turns, first %q, titled %q\n", id.ID, on, id.Messages, id.Turns, id.First, id.Title)
 	}
 	rows, err := s.Usage(ctx, skein.UsageQuery{By: skein.BySession})
 	if err != nil {
