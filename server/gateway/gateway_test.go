@@ -349,7 +349,7 @@ func TestErrorsAreTold(t *testing.T) {
 		g.talker.fail(&skein.LockedError{Session: "x", Holder: skein.Holder{Program: "skein chat", PID: 7}})
 		g.say("test:1", "two")
 		g.say("test:1", "  ")
-		g.wantSent("That did not work: " + g.text(skein.ErrInvalid) + ": no model")
+		g.wantSent("That did not work: no model")
 		<-time.After(5 * time.Minute)
 		want := "Another program is working on this conversation: " + (skein.Holder{Program: "skein chat", PID: 7}).String() + ". Send your message again when that program has ended."
 		g.wantSent(want, "Only text messages can be read here.")
@@ -393,8 +393,6 @@ func TestTwoGatewaysDoNotShareAnInbox(t *testing.T) {
 		g.start()
 	})
 }
-
-func (g *rig) text(err error) string { return err.Error() }
 
 func TestSecretsAreNotSent(t *testing.T) {
 	bubble(t, func(g *rig) {
