@@ -229,7 +229,7 @@ func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor
 	}
 	v.as(k)
 	if v.Scope < route.Scope {
-		Refuse(w, asVisitor(r, v), http.StatusForbidden, "scope", "the token %q may only %s; this needs %s", v.Token, v.Scope, route.Scope)
+		Refuse(w, asVisitor(r, v), http.StatusForbidden, "scope", "the token %q may only %s; %s", v.Token, v.Scope, wants(route.Scope))
 		return v, p, false
 	}
 	if route.Raw && !v.Raw {

@@ -30,6 +30,14 @@ type Problem struct {
 	Records    []int           `json:"records,omitempty"`    // corrupt: the numbers of the first and the last source record that are damaged
 }
 
+// Wants reports whether p says that the token lacks the scope s.
+func (p Problem) Wants(s Scope) bool {
+	return p.Code == "scope" && strings.HasSuffix(p.Detail, wants(s))
+}
+
+// wants ends the detail of such a problem.
+func wants(s Scope) string { return "this needs " + s.String() }
+
 // maxDetail is the longest text of a problem, in bytes. It quotes what was
 // wrong, which may be as long as a body.
 const maxDetail = 1000

@@ -108,7 +108,7 @@ func problem(p door.Problem) error {
 	switch {
 	case p.Status == http.StatusUnauthorized:
 		return ErrToken
-	case p.Status == http.StatusForbidden && strings.HasSuffix(p.Detail, "this needs admin"):
+	case p.Wants(door.Admin):
 		return fmt.Errorf("%w: %s", ErrAdmin, p.Detail)
 	case p.Status == http.StatusForbidden:
 		return fmt.Errorf("%w: %s", ErrForbidden, p.Detail)

@@ -301,7 +301,7 @@ func TestWhatCanBeWrongWithAServer(t *testing.T) {
 		}
 	}
 	s := open(t, remote.Options{URL: site.URL, Token: reader})
-	if _, err := skein.Add(t.Context(), s, "a", said("x", "")); !errors.Is(err, remote.ErrForbidden) || errors.Is(err, skein.ErrUnknown) {
+	if _, err := skein.Add(t.Context(), s, "a", said("x", "")); !errors.Is(err, remote.ErrForbidden) || errors.Is(err, remote.ErrAdmin) || errors.Is(err, skein.ErrUnknown) {
 		t.Errorf("Append with a token to read = %v, want %v", err, remote.ErrForbidden)
 	}
 }
