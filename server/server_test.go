@@ -69,8 +69,8 @@ func TestProblems(t *testing.T) {
 	} {
 		s.refuses(c.status, c.code, c.what, c.body)
 	}
-	lacking := s.problem("POST /v1/sessions", `{"id":"b","parent":{"session":"a","seq":1}}`)
-	if want := `body.parent: expected required property why to be present ({"seq":1,"session":"a"})`; lacking.Detail != want {
+	lacking := s.problem("POST /v1/sessions", `{"id":"b","parent":{"session":"<a>","seq":1}}`)
+	if want := `body.parent: expected required property why to be present ({"seq":1,"session":"<a>"})`; lacking.Detail != want {
 		t.Errorf("what is said of a parent that lacks something = %s, want %s", lacking.Detail, want)
 	}
 }

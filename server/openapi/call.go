@@ -137,11 +137,13 @@ func inWords(e *huma.ErrorDetail) string {
 	if e.Location == "" {
 		return e.Message
 	}
-	value, err := json.Marshal(e.Value)
-	if err != nil { // it did not come from JSON
-		value = fmt.Appendf(nil, "%q", fmt.Sprint(e.Value))
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	text := fmt.Sprintf("%q", fmt.Sprint(e.Value)) // if it did not come from JSON
+	if enc.Encode(e.Value) == nil {
+		text = strings.TrimSuffix(b.String(), "\n")
 	}
-	text := string(value)
 	if len(text) > maxValue {
 		text = strings.ToValidUTF8(text[:maxValue], "") + "…"
 	}
