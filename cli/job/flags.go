@@ -2,6 +2,7 @@ package job
 
 import (
 	"io"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,6 +47,14 @@ func Words(min, max int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// CheckSpeed returns an error unless a flag says how many times as fast something goes.
+func CheckSpeed(flag string, times float64) error {
+	if !(times > 0) || math.IsInf(times, 0) {
+		return fault.Usage("--%s %v: want a number above 0", flag, times)
+	}
+	return nil
 }
 
 // JSONFlag gives c the flag --json.

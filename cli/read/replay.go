@@ -6,14 +6,12 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"math"
 	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/cli/fault"
 	"github.com/skein-dev/skein/cli/job"
 	"github.com/skein-dev/skein/cli/sessions"
 )
@@ -50,8 +48,8 @@ Secrets are hidden; --raw shows them.`,
 }
 
 func (o *replayOptions) run(ctx context.Context, j *job.Job, args []string) (err error) {
-	if !(o.speed > 0) || math.IsInf(o.speed, 0) {
-		return fault.Usage("--speed %v: want a number above 0", o.speed)
+	if err := job.CheckSpeed("speed", o.speed); err != nil {
+		return err
 	}
 	s, err := sessions.Named(ctx, j, args[0])
 	if err != nil {

@@ -213,11 +213,24 @@ func (o *serveOptions) publicURL() (*url.URL, error) {
 	if o.public == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	u, err := url.Parse(o.public)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return nil, fault.Usage("--public-url %q: want scheme and host, such as https://sessions.example", o.public)
+	u, err := siteOf("public-url", o.public)
+	if err == nil && (strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil) {
+		err = notSite("public-url", o.public)
+	}
+	return u, err
+}
+
+// siteOf returns the URL of a server that a flag gives.
+func siteOf(flag, text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return nil, notSite(flag, text)
 	}
 	return u, nil
+}
+
+func notSite(flag, text string) error {
+	return fault.Usage("--%s %q: want scheme and host, such as https://sessions.example", flag, text)
 }
 
 // url returns the server's URL with a host name that works on this machine.

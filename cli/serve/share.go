@@ -124,8 +124,8 @@ func (o *shareOptions) shows() (share.SharedPart, error) {
 }
 
 func (o *shareOptions) share(ctx context.Context, j *job.Job, name string) error {
-	if at, err := url.Parse(o.site); err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
-		return fault.Usage("--site %q: want scheme and host, such as https://sessions.example", o.site)
+	if _, err := siteOf("site", o.site); err != nil {
+		return err
 	}
 	one, err := sessions.Named(ctx, j, name)
 	if err != nil {

@@ -2,7 +2,6 @@ package thread
 
 import (
 	"context"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -117,8 +116,8 @@ func (o *Options) check() error {
 		return fault.Usage("--continue, --resume and --key: want one of them")
 	case o.Show.Full && o.Show.None:
 		return fault.Usage("--full-history and --no-history: want one of them")
-	case (!(o.Show.Speed > 0) || math.IsInf(o.Show.Speed, 0)) && o.Show.Replay:
-		return fault.Usage("--replay-speed %v: want a number above 0", o.Show.Speed)
+	case o.Show.Replay:
+		return job.CheckSpeed("replay-speed", o.Show.Speed)
 	}
 	return nil
 }
