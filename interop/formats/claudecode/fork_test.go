@@ -41,7 +41,9 @@ func TestAForkedSessionIsTheSameInWhateverOrderItsFilesAreRead(t *testing.T) {
 		return fmt.Sprintf(`{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-20T04:15:%sZ","sessionId":%q}`+"\n", second, session)
 	}
 	// Versions of 2025 begin a file with titles of other sessions, some of which are gone.
-	const titled = `{"type":"summary","summary":"Mend the shop","leafUuid":"gone"}` + "\n"
+	title := func(of string) string {
+		return fmt.Sprintf(`{"type":"summary","summary":"Mend the shop","leafUuid":%q}`+"\n", of)
+	}
 	one, two := shared(first), shared(fork)+forked
 	for name, c := range map[string]struct {
 		one, two string
@@ -50,8 +52,8 @@ func TestAForkedSessionIsTheSameInWhateverOrderItsFilesAreRead(t *testing.T) {
 	}{
 		"it went on":       {one: one + went, two: two},
 		"it did not go on": {one: one, two: two},
-		"it begins with the title of a session that is gone": {one: titled + one + went, two: titled + two},
-		"a third file has its title":                         {one: one + went, two: two, third: fmt.Sprintf(`{"type":"summary","summary":"Mend the shop","leafUuid":"a2"}`+"\n") + strings.ReplaceAll(line(third, "null", "c1", "20", asked("sweep the floor")), "04:15", "05:15")},
+		"it begins with the title of a session that is gone": {one: title("gone") + one + went, two: title("gone") + two},
+		"a third file has its title":                         {one: one + went, two: two, third: title("a2") + strings.ReplaceAll(line(third, "null", "c1", "20", asked("sweep the floor")), "04:15", "05:15")},
 		"restored from a backup":                             {one: queued(first, "00") + one + went, two: queued(fork, "04") + two, copied: true},
 	} {
 		t.Run(name, func(t *testing.T) {
